@@ -1,0 +1,1 @@
+"""Memory search for AI agents."""

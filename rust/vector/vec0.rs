@@ -1,0 +1,1 @@
+//! sqlite-vec: the scan inside SQLite.
