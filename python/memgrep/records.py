@@ -6,7 +6,7 @@ than opening the index does. Type checkers see a frozen dataclass whose fields a
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, dataclass_transform
+    from typing import Any, Self, dataclass_transform
 else:
 
     def dataclass_transform(**_flags):
@@ -37,6 +37,10 @@ class Record:
                 raise TypeError(f"{kind.__name__} needs {name}") from None
         if values:
             raise TypeError(f"{kind.__name__} has no field {', '.join(sorted(values))}")
+
+    def replace(self, **changes: "Any") -> "Self":
+        """A copy with other values."""
+        return type(self)(**self.__dict__ | changes)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen; {name} cannot be set")
