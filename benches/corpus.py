@@ -15,8 +15,8 @@ WORDS = 9_000
 TOPIC_WORDS = 24
 TOPICS = 400
 COMMON = (
-    "the to and of is in for on with was at after from that it we not be before by now this again new all one "
-    "until when still first as but more next time every needs works then old"
+    "the to and of is in for on with was at after from that it we not be before by now this again new all "
+    "one until when still first as but more next time every needs works then old"
 ).split()
 ONSETS = "b d f g h k l m n p r s t v w br st tr pl sh".split()
 VOWELS = "a e i o u".split()
