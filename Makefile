@@ -83,7 +83,7 @@ docs: install ## rebuild what is generated: docs/cli.md, Rust API pages in targe
 lock: check-tools ## resolve requirements-dev.txt anew (needs the network)
 	test -x $(VENV)-lock/bin/uv || ($(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv)
 	$(VENV)-lock/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
-		--extra local --group dev --custom-compile-command "make lock" --output-file requirements-dev.txt pyproject.toml
+		--extra local --extra dev --custom-compile-command "make lock" --output-file requirements-dev.txt pyproject.toml
 
 .PHONY: all
 all: lint test bench-smoke build ## what CI runs, and a wheel
