@@ -59,8 +59,11 @@ lint: install ## formatters, clippy (pure and with Python), ruff, mypy, the stub
 	$(BIN)/python -m mypy.stubtest memgrep._core
 
 .PHONY: audit
-audit: $(VENV)/.installed ## known vulnerabilities and licences (says so where a service or tool is not to be had)
-	@PYTHON=$(BIN)/python bash .ci/audit
+audit: check-tools ## known vulnerabilities of packages and crates; says what could not be asked
+	@test -x $(VENV)-audit/bin/python || $(PYTHON) -m venv $(VENV)-audit
+	@test -x $(VENV)-audit/bin/pip-audit || $(VENV)-audit/bin/python -m pip install --quiet \
+		--disable-pip-version-check pip-audit==2.10.1 || echo "audit: pip-audit cannot be installed"
+	@$(VENV)-audit/bin/python .ci/audit.py
 
 .PHONY: bench
 bench: install ## all benches at full size (half an hour); see benches/README.md
@@ -90,7 +93,7 @@ all: lint test bench-smoke build ## what CI runs, and a wheel
 
 .PHONY: clean
 clean: ## remove everything made here
-	rm -rf target $(VENV) $(VENV)-lock dist .mypy_cache .ruff_cache .pytest_cache .hypothesis python/memgrep/*.so
+	rm -rf target $(VENV) $(VENV)-audit $(VENV)-lock dist .mypy_cache .ruff_cache .pytest_cache .hypothesis python/memgrep/*.so
 
 .PHONY: help
 help: ## this list
