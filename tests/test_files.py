@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memgrep.errors import NoteRefused
 from memgrep.files import MAX_CHARS, PAGE_LINES, Page, read_note
 
@@ -49,7 +48,8 @@ def test_a_page_is_the_text_without_its_last_line_break(notes):
 
 
 @pytest.mark.parametrize(
-    ("content", "count"), [(b"a\nb\n", 2), (b"", 0), (b"\n", 1), (b"a\n\n", 2), (b"a", 1), (b"\xef\xbb\xbf", 0)]
+    ("content", "count"),
+    [(b"a\nb\n", 2), (b"", 0), (b"\n", 1), (b"a\n\n", 2), (b"a", 1), (b"\xef\xbb\xbf", 0)],
 )
 def test_lines_are_counted_as_an_editor_shows_them(notes, content, count):
     """F123: the break at the end of a file does not open another line."""
@@ -134,7 +134,9 @@ def test_pages_follow_each_other_to_the_end(notes):
 
 
 @given(
-    st.lists(st.text(st.characters(blacklist_characters="\n\r\ufeff", codec="utf-8"), max_size=40), max_size=30),
+    st.lists(
+        st.text(st.characters(blacklist_characters="\n\r\ufeff", codec="utf-8"), max_size=40), max_size=30
+    ),
     st.integers(1, 9),
 )
 @settings(max_examples=60)
@@ -209,7 +211,17 @@ def test_a_missing_note_is_an_empty_page(notes):
 
 
 @pytest.mark.parametrize(
-    "name", ["°.md", "----.md", " .md", "ü ß.md", "my plan (v2).md", "2026_06_16.md", "re\u0301sume\u0301.md", "a\nb.md"]
+    "name",
+    [
+        "°.md",
+        "----.md",
+        " .md",
+        "ü ß.md",
+        "my plan (v2).md",
+        "2026_06_16.md",
+        "re\u0301sume\u0301.md",
+        "a\nb.md",
+    ],
 )
 def test_any_legal_name_is_read_as_it_is(notes, name):
     """F053, F020, F127"""
@@ -220,7 +232,9 @@ def test_any_legal_name_is_read_as_it_is(notes, name):
     assert (page.text, page.path) == ("found", f"memory/{name}")
 
 
-@pytest.mark.parametrize("name", ["MEMORY.md", "memory.md", "USER.md", "memory/a/b/c.md", "memory/.notes/x.md"])
+@pytest.mark.parametrize(
+    "name", ["MEMORY.md", "memory.md", "USER.md", "memory/a/b/c.md", "memory/.notes/x.md"]
+)
 def test_memory_files_are_read(notes, name):
     (notes / name).parent.mkdir(parents=True, exist_ok=True)
     (notes / name).write_text("yes", encoding="utf-8")

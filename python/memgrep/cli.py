@@ -4,8 +4,8 @@
     1  it did not
     2  it was asked wrongly
 
-Standard output holds the answer, standard error everything else. What a command needs is imported when it runs:
-a search starts in a few dozen milliseconds.
+Standard output holds the answer, standard error everything else. What a command needs is imported when it
+runs: a search starts in a few dozen milliseconds.
 """
 
 import os
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from memgrep.memory import Memory
-    from memgrep.terminal import Progress, Style
 
 __all__ = ["main", "manual", "parser"]
 
@@ -107,14 +106,16 @@ class _Door:
 
         if not isinstance(error, MemgrepError | ValueError | OSError):
             return 0
-        usage = error.usage if isinstance(error, ConfigError) else not isinstance(error, MemgrepError | OSError)
+        usage = (
+            error.usage if isinstance(error, ConfigError) else not isinstance(error, MemgrepError | OSError)
+        )
         for line in str(error).splitlines() or [type(error).__name__]:
             self._say(f"memgrep: error: {line}")
         if self.json and not usage:
             from memgrep.tools import refusal
 
-            refused = isinstance(error, NoteRefused)
-            self.document(refusal(error) if refused else {"ok": False, "error": str(error)})
+            failure = {"ok": False, "error": str(error)}
+            self.document(refusal(error) if isinstance(error, NoteRefused) else failure)
         return USAGE if usage else FAILED
 
     def interrupted(self) -> int:
@@ -122,7 +123,9 @@ class _Door:
         kept = ""
         if self._memory is not None and self.options.command == "index":
             seen = self._memory.status()
-            kept = f"; kept: {seen['files']} notes, {seen['vectors']} vectors; memgrep index goes on from there"
+            kept = (
+                f"; kept: {seen['files']} notes, {seen['vectors']} vectors; memgrep index goes on from there"
+            )
         self._say(f"memgrep: interrupted{kept}")
         return INTERRUPTED
 
@@ -175,7 +178,9 @@ def search(door: _Door, options: "Namespace") -> int:
         door._say(f"memgrep: error: {answer.error}" + (f"; {answer.action}" if answer.action else ""))
         return FAILED
     if answer.fallback:
-        door.warn(f"{answer.fallback.to} answered instead of {answer.fallback.from_}: {answer.fallback.reason}")
+        door.warn(
+            f"{answer.fallback.to} answered instead of {answer.fallback.from_}: {answer.fallback.reason}"
+        )
     if answer.warning:
         door.warn(answer.warning)
     if not door.json:
@@ -255,24 +260,38 @@ def parser() -> "ArgumentParser":
         made.add_argument("--workspace", metavar="FOLDER", help="the folder with the notes")
         made.add_argument("--agent", metavar="ID", help="whose memory it is; main if not said")
         made.add_argument(
-            "--set", metavar="KEY=VALUE", action="append", default=[], help="a setting for this run, such as provider=none"
+            "--set",
+            metavar="KEY=VALUE",
+            action="append",
+            default=[],
+            help="a setting for this run, such as provider=none",
         )
         made.add_argument("--json", action="store_true", help="one JSON document on standard output")
         return made
 
     top = argparse.ArgumentParser(
-        prog="memgrep", description="Memory search for AI agents over a folder of Markdown notes.", allow_abbrev=False
+        prog="memgrep",
+        description="Memory search for AI agents over a folder of Markdown notes.",
+        allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"memgrep {__version__}", help="show the version")
     commands: _SubParsersAction[ArgumentParser] = top.add_subparsers(metavar="COMMAND", required=True)
 
     made = one("index", index)
-    made.add_argument("--force", action="store_true", help="make everything anew from the notes; vectors of unchanged text are kept")
-    made.add_argument("--verify", action="store_true", help="read every note again, whatever its time stamp says")
+    made.add_argument(
+        "--force",
+        action="store_true",
+        help="make everything anew from the notes; vectors of unchanged text are kept",
+    )
+    made.add_argument(
+        "--verify", action="store_true", help="read every note again, whatever its time stamp says"
+    )
 
     made = one("search", search)
     made.add_argument("query", nargs="+", help="the question, in plain words")
-    made.add_argument("-n", "--max-results", metavar="N", type=_number, help="how many results at most, 1 to 2000")
+    made.add_argument(
+        "-n", "--max-results", metavar="N", type=_number, help="how many results at most, 1 to 2000"
+    )
     made.add_argument("--min-score", metavar="X", type=_number, help="leave out what scores lower, 0 to 1")
     made.add_argument("--corpus", metavar="WHAT", default="memory", help="memory, sessions or all")
     made.add_argument("--explain", action="store_true", help="show the factors of every score")
@@ -301,10 +320,12 @@ def manual() -> str:
     lines = [
         "# The command",
         "",
-        "Made from the parser (`python -c 'from memgrep.cli import manual; print(manual(), end=\"\")'`); a test compares.",
+        "Made from the parser, and compared with it by a test:",
+        "`python -c 'from memgrep.cli import manual; print(manual(), end=\"\")' > docs/cli.md`",
         "",
-        "Standard output holds the answer: text for people, or with `--json` exactly one JSON document. Warnings,",
-        "progress and errors go to standard error. Colour and progress appear on a terminal only; `NO_COLOR` is obeyed.",
+        "Standard output holds the answer: text for people, or with `--json` exactly one JSON document.",
+        "Warnings, progress and errors go to standard error. Colour and progress appear on a terminal only;",
+        "`NO_COLOR` is obeyed.",
         "",
         "| exit code | meaning |",
         "|---|---|",
@@ -319,10 +340,19 @@ def manual() -> str:
     for name, made in commands.choices.items():
         actions = [action for action in made._actions if action.dest != "help"]
         usage = " ".join(_written(action) for action in actions if not action.option_strings)
-        lines += ["", f"## memgrep {name}", "", f"{made.description}", "", f"`memgrep {name} {usage}`".replace(" `", "`")]
+        lines += [
+            "",
+            f"## memgrep {name}",
+            "",
+            f"{made.description}",
+            "",
+            f"`memgrep {name} {usage}`".replace(" `", "`"),
+        ]
         lines += ["", "| argument | meaning |", "|---|---|"]
         for action in actions:
-            spelled = ", ".join(f"{option} {action.metavar or ''}".strip() for option in action.option_strings)
+            spelled = ", ".join(
+                f"{option} {action.metavar or ''}".strip() for option in action.option_strings
+            )
             lines.append(f"| `{spelled or _written(action)}` | {action.help} |")
     return "\n".join(lines) + "\n"
 
@@ -335,7 +365,7 @@ def _written(action: "Action") -> str:
 
 
 def _number(text: str) -> object:
-    """A number where it is one; what is allowed is said by whoever uses it, in the words of the tools (F136)."""
+    """A number where it is one; its range is checked where it is used, in the words of the tools (F136)."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -1,8 +1,8 @@
 """Reading a note for an agent: which paths may be read, and one page of one of them.
 
-The path is untrusted: it may come from a model that read it in a note. So it is judged twice, as text (is it the
-name of a memory file?) and on disk, folder by folder from the root down, never through a link. What was judged is
-what is read: on POSIX every step opens the next name inside the folder that is already open.
+The path is untrusted: it may come from a model that read it in a note. So it is judged twice, as text (is it
+the name of a memory file?) and on disk, folder by folder from the root down, never through a link. What was
+judged is what is read: on POSIX every step opens the next name inside the folder that is already open.
 """
 
 import codecs
@@ -39,9 +39,9 @@ _BOM = b"\xef\xbb\xbf"
 class Page(Record):
     """One page of a note.
 
-    `text` has no final line break, no carriage returns and no byte order mark. `from_` counts from 1, `lines` is
-    how many lines `text` has. `truncated` is True when the note goes on after this page, or when a line had to be
-    cut; `next_from` is where to go on. `total_lines` is told when `from_` lies behind the end.
+    `text` has no final line break, no carriage returns and no byte order mark. `from_` counts from 1, `lines`
+    is how many lines `text` has. `truncated` is True when the note goes on after this page, or when a line
+    had to be cut; `next_from` is where to go on. `total_lines` is told when `from_` lies behind the end.
     """
 
     status: str
@@ -71,17 +71,20 @@ def read_note(
 ) -> Page:
     """One page of the memory file `path`, from line `start` on.
 
-    `path` is what a hit carries: relative to the workspace with `/`, or absolute below an extra path. A note that
-    does not exist is a page with status `not_found`, never an exception.
+    `path` is what a hit carries: relative to the workspace with `/`, or absolute below an extra path. A note
+    that does not exist is a page with status `not_found`, never an exception.
 
     Raises `NoteRefused` for anything that is not a memory file, `ValueError` for numbers out of range.
     """
     start, lines = check_range(start, lines)
     workspace = os.path.abspath(workspace)
     root, names, shown = _locate(path, workspace, extra)
-    # The workspace itself may be reached by a link, because the user named it; the index never enters a linked root.
+    # The workspace itself may be reached by a link, because the user named it; the index never enters a
+    # linked root.
     if root != workspace and names and os.path.islink(root):
-        raise NoteRefused(shown, "link", f"the extra path {root} is a symbolic link; configure the folder it means")
+        raise NoteRefused(
+            shown, "link", f"the extra path {root} is a symbolic link; configure the folder it means"
+        )
     note = _open(root, names, shown)
     if note is None:
         return Page(status="not_found", text="", path=shown)
@@ -91,17 +94,18 @@ def read_note(
 
 def check_range(start: int | None, lines: int | None) -> tuple[int, int]:
     """The two numbers as used, or a `ValueError` that names the range (F124)."""
-    checked = []
+    checked: list[int] = []
+    value: object
     for name, value, default in (("from", start, 1), ("lines", lines, PAGE_LINES)):
         if value is None:
             value = default
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} must be a whole number ≥ 1, not {value!r}")
         checked.append(value)
     return checked[0], checked[1]
 
 
-# --- as text ---------------------------------------------------------------------------------------------------
+# --- as text ------------------------------------------------------------------------------------------------
 
 
 def _locate(
@@ -188,7 +192,7 @@ def _translate(token: str) -> str:
     return re.escape(token)
 
 
-# --- on disk ---------------------------------------------------------------------------------------------------
+# --- on disk ------------------------------------------------------------------------------------------------
 
 
 def _open(root: str, names: list[str], shown: str) -> "BinaryIO | None":
@@ -211,7 +215,9 @@ def _open_stepwise(root: str, names: list[str], shown: str) -> "BinaryIO":
     try:
         for position, name in enumerate(names):
             last = position == len(names) - 1
-            _refuse_all_but(os.stat(name, dir_fd=folder, follow_symlinks=False), shown, names[: position + 1], last)
+            _refuse_all_but(
+                os.stat(name, dir_fd=folder, follow_symlinks=False), shown, names[: position + 1], last
+            )
             kind = os.O_NONBLOCK if last else os.O_DIRECTORY
             opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=folder)
             if last:
@@ -224,7 +230,7 @@ def _open_stepwise(root: str, names: list[str], shown: str) -> "BinaryIO":
 
 
 def _open_checked(root: str, names: list[str], shown: str) -> "BinaryIO":
-    """The same for systems that cannot open relative to a folder: every step is looked at, then the file opened."""
+    """The same where nothing can be opened relative to a folder: every step is looked at first."""
     place = root
     for position, name in enumerate(names):
         place = os.path.join(place, name)
@@ -258,7 +264,7 @@ def _refuse_all_but(found: os.stat_result, shown: str, names: list[str], last: b
         raise NoteRefused(shown, "device", "not a regular file")
 
 
-# --- the page --------------------------------------------------------------------------------------------------
+# --- the page -----------------------------------------------------------------------------------------------
 
 
 def _page(note: "BinaryIO", shown: str, start: int, lines: int) -> Page:

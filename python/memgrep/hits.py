@@ -35,9 +35,9 @@ class Explanation(Record):
 class Hit(Record):
     """A ranked chunk, shown as the lines around its best match.
 
-    `snippet` is text of the file, up to 700 characters, whole lines; `start_line` and `end_line` are its lines,
-    counted from 1. `path` opens with `get` as it is. `score` is 0..1. `matches` are character ranges in the
-    snippet. `context` is what the snippet stands under: headings, a table's header.
+    `snippet` is text of the file, up to 700 characters, whole lines; `start_line` and `end_line` are its
+    lines, counted from 1. `path` opens with `get` as it is. `score` is 0..1. `matches` are character ranges
+    in the snippet. `context` is what the snippet stands under: headings, a table's header.
     """
 
     path: str
@@ -57,7 +57,7 @@ class Hit(Record):
     explanation: Explanation | None = None
 
     def to_json(self, *, explain: bool = False) -> "dict[str, Any]":
-        """As agents know it; a cited hit ends with its source. With `explain` the factors of the score as well."""
+        """As agents know it; a cited hit ends with its source. `explain` adds the factors of the score."""
         shown = super().to_json()
         for name in ("matches", "absolutePath", "chunkLines", *(() if self.context else ("context",))):
             shown.pop(name, None)
@@ -79,9 +79,9 @@ class Fallback(Record):
 class Answer(Record):
     """Hits, best first, and how they were found.
 
-    `mode` is `hybrid`, `keyword` or `vector`; `provider` and `model` are what embedded the question (`none` and
-    None if nothing did). `stale`: notes changed that the index does not know yet. `unavailable`: the question could
-    not be asked as configured; there are no hits, `error` says why and `action` what helps.
+    `mode` is `hybrid`, `keyword` or `vector`; `provider` and `model` are what embedded the question (`none`
+    and None if nothing did). `stale`: notes changed that the index does not know yet. `unavailable`: the
+    question could not be asked as configured; there are no hits, `error` says why and `action` what helps.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -139,7 +139,8 @@ def cites(mode: str, session: str | None) -> bool:
     return not {"group", "channel"}.intersection(parts[2:] if parts[0] == "agent" else parts)
 
 
-# Made visible: C0 controls and DEL by their pictures. C1 controls and the marks that reorder or hide text have none.
+# Made visible: C0 controls and DEL by their pictures. C1 controls and the marks that reorder or hide text
+# have none.
 _PICTURES: dict[int, str] = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
 _PICTURES |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
 _IN_LINE = _PICTURES | dict.fromkeys([0x2028, 0x2029], "\ufffd")
@@ -150,6 +151,7 @@ def harmless(text: str, *, one_line: bool = False) -> str:
     """`text` with everything a terminal would obey made visible instead; same length, so ranges still fit.
 
     Line breaks and tabs stay, except in `one_line` (for paths and messages). Notes are untrusted: an escape
-    sequence in one must not repaint the screen or the title, and a direction mark must not turn a line around.
+    sequence in one must not repaint the screen or the title, and a direction mark must not turn a line
+    around.
     """
     return text.translate(_IN_LINE if one_line else _IN_TEXT)

@@ -30,7 +30,9 @@ def act(action: str, name: str | None, settings: "Settings", door: "Door") -> in
     if action == "pull":
         wanted = local.parse(name or settings.local.model_path or settings.model)
         return _tell([local.pull(wanted, cache, announce=door.note)], "installed", door)
-    chosen = [model for model in local.installed(cache) if name is None or name in (model.name, model.folder.name)]
+    chosen = [
+        model for model in local.installed(cache) if name is None or name in (model.name, model.folder.name)
+    ]
     if name is not None and not chosen:
         raise ValueError(f"{name} is not among the installed models; memgrep models list shows them")
     if action == "verify":
@@ -48,10 +50,18 @@ def _list(installed: "list[local.Installed]", door: "Door") -> int:
 
     here = {model.name: model for model in installed}
     rows = [(model.name, size(model.size), "installed", str(model.folder)) for model in installed]
-    rows += [(row.name, size(row.size), "-", row.licence) for row in local.KNOWN.values() if row.name not in here]
+    rows += [
+        (row.name, size(row.size), "-", row.licence) for row in local.KNOWN.values() if row.name not in here
+    ]
     if door.json:
         known = [
-            {"name": row.name, "bytes": row.size, "dimensions": row.dims, "licence": row.licence, "installed": row.name in here}
+            {
+                "name": row.name,
+                "bytes": row.size,
+                "dimensions": row.dims,
+                "licence": row.licence,
+                "installed": row.name in here,
+            }
             for row in local.KNOWN.values()
         ]
         door.document({"installed": [_plain(model) for model in installed], "known": known})

@@ -1,8 +1,8 @@
 """`Memory`: one agent's notes, opened once, asked by any number of threads.
 
 It opens the index, has it kept in line with the files, asks the built-in backend, and decides what a failure
-means: a provider that the user named and that fails makes the answer unavailable; one that was chosen by itself
-leaves search by words, and the answer says so.
+means: a provider that the user named and that fails makes the answer unavailable; one that was chosen by
+itself leaves search by words, and the answer says so.
 """
 
 import os
@@ -34,10 +34,11 @@ __all__ = ["Memory"]
 class Memory:
     """One agent's memory in one workspace.
 
-    Settings are read from the usual files and the environment; `arguments` are dotted keys that win over them.
-    With `settings` nothing is read. `embedder` replaces the configured provider. With `background`, what a search
-    does not wait for (many changed notes, vectors of new ones) is done by one thread of ours; without, the answer
-    is marked as stale and the next `index` does it. `clock` gives today as days since 1970-01-01.
+    Settings are read from the usual files and the environment; `arguments` are dotted keys that win over
+    them. With `settings` nothing is read. `embedder` replaces the configured provider. With `background`,
+    what a search does not wait for (many changed notes, vectors of new ones) is done by one thread of ours;
+    without, the answer is marked as stale and the next `index` does it. `clock` gives today as days since
+    1970-01-01.
 
     Use it in a `with` block, or `close` it.
     """
@@ -66,7 +67,7 @@ class Memory:
 
     @property
     def settings(self) -> "Settings":
-        """The settings in use. A settings file or variable that changed counts from the next call on (F090)."""
+        """The settings in use. A file or variable that changed counts from the next call on (F090)."""
         fresh = self._loaded.settings()
         if fresh is not self._settings:
             with self._lock:
@@ -87,8 +88,8 @@ class Memory:
     ) -> Answer:
         """The best hits for a question, best first.
 
-        `max_results` 1..2000 and `min_score` 0..1 are the settings' unless given; `corpus` is memory, sessions or
-        all. `session`, the key of the chat, decides about citations when these are `auto`.
+        `max_results` 1..2000 and `min_score` 0..1 are the settings' unless given; `corpus` is memory,
+        sessions or all. `session`, the key of the chat, decides about citations when these are `auto`.
 
         Raises `ValueError` for an argument out of range and `IndexUnavailable` when the index cannot be read.
         """
@@ -155,9 +156,9 @@ class Memory:
     ) -> Report:
         """Brings the index in line with the notes: words first, then vectors.
 
-        `verify` reads every note again, `force` also makes everything anew from them; vectors of unchanged text
-        are kept. `progress(stage, done, total)` may return False to stop; what is done stays. `notice` is told
-        before the notes of this index go for the first time to a provider that was not named.
+        `verify` reads every note again, `force` also makes everything anew from them; vectors of unchanged
+        text are kept. `progress(stage, done, total)` may return False to stop; what is done stays. `notice`
+        is told before the notes of this index go for the first time to a provider that was not named.
 
         A provider that fails does not fail the call: the report says what is missing and why.
         """
@@ -246,7 +247,9 @@ class Memory:
             try:
                 answer = asked(fallback)
             except ProviderError as second:
-                error = ProviderError(error.provider, f"{error.cause}; fallback {_cause(second)}", error.remedy)
+                error = ProviderError(
+                    error.provider, f"{error.cause}; fallback {_cause(second)}", error.remedy
+                )
             else:
                 instead = Fallback(from_=provider.requested, to=fallback.provider, reason=str(error))
                 return answer.replace(fallback=instead)
@@ -302,7 +305,9 @@ class _Loaded:
         files = [places.openclaw_file[0], places.user_file]
         if self._settings is not None:
             files.append(os.path.join(self._settings.workspace, ".memgrep.toml"))
-        ours = {name: value for name, value in os.environ.items() if name.startswith(("MEMGREP_", "OPENCLAW_"))}
+        ours = {
+            name: value for name, value in os.environ.items() if name.startswith(("MEMGREP_", "OPENCLAW_"))
+        }
         return ours, [_stamp(path) for path in files]
 
 

@@ -5,7 +5,13 @@ The choice itself is made in `embeddings`; here stands what a memory does with i
 
 import threading
 
-from memgrep.errors import ProviderError, ProviderRateLimited, ProviderTimeout, ProviderUnavailable, ProviderUnknown
+from memgrep.errors import (
+    ProviderError,
+    ProviderRateLimited,
+    ProviderTimeout,
+    ProviderUnavailable,
+    ProviderUnknown,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +60,7 @@ class Provider:
             return self._chosen
 
     def fallback(self) -> "Embedder | None":
-        """What is configured to be used when the first one fails; None if nothing is, or that fails as well."""
+        """What is used when the first one fails, as configured; None if nothing is, or that fails as well."""
         name = self._settings.fallback
         if name == "none" or self._given is not None:
             return None
@@ -67,7 +73,7 @@ class Provider:
             return self._fallback
 
     def failed(self, error: ProviderError) -> None:
-        """Remembers that it did not answer. A refused key or text is no such case: setting it right must help at once."""
+        """Remembers that it did not answer. Not so a refused key: setting it right must help at once."""
         if isinstance(error, ProviderUnavailable | ProviderTimeout | ProviderRateLimited):
             import time
 

@@ -74,7 +74,8 @@ def ask(
 ) -> Answer:
     """One question, one crossing into the core.
 
-    Raises `ProviderError` when the question could not be embedded: what follows from that is not decided here.
+    Raises `ProviderError` when the question could not be embedded: what follows from that is not decided
+    here.
     """
     # Half of a surrogate pair cannot be in a note either, and must not stop a search.
     query = query.encode("utf-8", "replace").decode()
@@ -108,9 +109,7 @@ def ask(
     )
 
 
-def _missing(
-    found: "_core.SearchResult", embedder: "Embedder | None", vector: bytes | None
-) -> str | None:
+def _missing(found: "_core.SearchResult", embedder: "Embedder | None", vector: bytes | None) -> str | None:
     """What the answer could not take into account."""
     if found.chunks == 0:
         return "index empty"
@@ -121,7 +120,8 @@ def _missing(
     name = f"{embedder.provider} ({embedder.model})"
     if found.vectors == 0:
         return f"found by words only: the index has no vectors of {name} yet; run memgrep index"
-    return f"{found.chunks - found.vectors} of {found.chunks} chunks have no vector of {name} yet; run memgrep index"
+    missing = found.chunks - found.vectors
+    return f"{missing} of {found.chunks} chunks have no vector of {name} yet; run memgrep index"
 
 
 def _hit(hit: "_core.Hit", cited: bool) -> Hit:

@@ -34,7 +34,13 @@ def why(factors: "Explanation") -> str:
     """The factors of one score as a small table: two signals, then what they are multiplied by."""
     rows = [
         ("", "raw", "rank", "score", "weight"),
-        ("words", f"{factors.bm25:.3f}", _rank(factors.lexical_rank), f"{factors.text_score:.3f}", f"{factors.text_weight:.2f}"),
+        (
+            "words",
+            f"{factors.bm25:.3f}",
+            _rank(factors.lexical_rank),
+            f"{factors.text_score:.3f}",
+            f"{factors.text_weight:.2f}",
+        ),
         (
             "meaning",
             "-" if factors.cosine is None else f"{factors.cosine:.3f}",
@@ -92,7 +98,11 @@ def _facts(seen: "dict[str, Any]") -> "Iterator[tuple[str, str]]":
         yield "dirty", f"yes: {changes}; memgrep index takes them in" if seen["dirty"] else "no"
     used = provider["used"] + (f", {provider['model']}" if provider["model"] else "")
     used += f", {provider['dimensions']} dimensions" if provider["dimensions"] else ""
-    yield "provider", used + (f" (asked for: {provider['requested']})" if provider["requested"] != provider["used"] else "")
+    yield (
+        "provider",
+        used
+        + (f" (asked for: {provider['requested']})" if provider["requested"] != provider["used"] else ""),
+    )
     if provider.get("why"):
         yield "because", provider["why"]
     if provider.get("error"):

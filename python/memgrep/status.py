@@ -24,8 +24,8 @@ def describe(
 ) -> "dict[str, Any]":
     """The status as plain data with camelCase keys. `index` None: it cannot be opened, `last_error` says why.
 
-    Whatever fails is a text in the answer, never an exception: a status that breaks with the thing it describes
-    helps nobody (F114).
+    Whatever fails is a text in the answer, never an exception: a status that breaks with the thing it
+    describes helps nobody (F114).
     """
     chosen = _provider(settings, provider, index, deep)
     counts = dict(index.status()) if index is not None else {}
@@ -50,7 +50,9 @@ def describe(
         "lastError": last_error,
     }
     if settings.backend == "qmd":
-        status["warnings"].append("the qmd backend is not available in this version; the built-in index answers")
+        status["warnings"].append(
+            "the qmd backend is not available in this version; the built-in index answers"
+        )
     if index is not None:
         _look(settings, index, status)
     return status
@@ -74,9 +76,16 @@ def _look(settings: "Settings", index: "Index", status: "dict[str, Any]") -> Non
     status["warnings"] += [f"{path}: {text}" for path, text in look.warnings]
 
 
-def _provider(settings: "Settings", provider: "Provider", index: "Index | None", deep: bool) -> "dict[str, Any]":
+def _provider(
+    settings: "Settings", provider: "Provider", index: "Index | None", deep: bool
+) -> "dict[str, Any]":
     """Asked for, in use, why; and with `deep` whether it answers."""
-    shown: dict[str, Any] = {"requested": provider.requested, "used": "none", "model": None, "dimensions": None}
+    shown: dict[str, Any] = {
+        "requested": provider.requested,
+        "used": "none",
+        "model": None,
+        "dimensions": None,
+    }
     try:
         embedder = provider.embedder()
         shown["why"] = provider.why

@@ -32,7 +32,7 @@ _HOPELESS = 64
 
 
 class Vectors(Record):
-    """What one run of embedding did. `error` is why it ended early; `remaining` chunks still have no vector."""
+    """What one run of embedding did. `error`: why it ended early; `remaining`: chunks without a vector."""
 
     done: int = 0
     failed: int = 0

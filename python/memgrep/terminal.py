@@ -21,7 +21,7 @@ def speak_utf8() -> None:
 
 
 class Style:
-    """Marks text with colour, or leaves it alone: on a terminal, unless NO_COLOR or TERM=dumb says otherwise."""
+    """Marks text with colour: on a terminal only, and not when NO_COLOR or TERM=dumb says otherwise."""
 
     def __init__(self, stream: "TextIO", environ: "Mapping[str, str]") -> None:
         self.on = stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
@@ -113,7 +113,7 @@ class Progress:
         filled = min(self.WIDTH, self.WIDTH * done // total)
         line = f"{self._stage} {'━' * filled}{'─' * (self.WIDTH - filled)} {done:,}/{total:,}"
         progressed = done - self._first
-        if 0 < progressed and done < total:
+        if progressed > 0 and done < total:
             left = (now - self._begun) / progressed * (total - done)
             line += f", {left / 60:.0f} min left" if left >= 90 else f", {left:.0f} s left"
         return line

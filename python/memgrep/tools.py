@@ -1,4 +1,4 @@
-"""The two tools an agent gets: plain functions over a `Memory`, with one definition of name, text and arguments.
+"""The two tools an agent gets: plain functions over a `Memory`, each defined once.
 
 Arguments come from a model, answers go to one: so arguments are checked here against the same table that the
 schemas are made of, numbers may come as text, and what an agent can do something about is an answer, not an
@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["TOOLS", "Tool", "anthropic_tools", "call", "memory_get", "memory_search", "openai_tools", "tools_for"]
+__all__ = [
+    "TOOLS",
+    "Tool",
+    "anthropic_tools",
+    "call",
+    "memory_get",
+    "memory_search",
+    "openai_tools",
+    "tools_for",
+]
 
 
 def memory_search(
@@ -37,7 +46,9 @@ def memory_search(
     except ValueError:
         raise
     except MemgrepError as error:
-        answer = unavailable(str(error), getattr(error, "remedy", "") or "run memgrep status to see what is wrong")
+        answer = unavailable(
+            str(error), getattr(error, "remedy", "") or "run memgrep status to see what is wrong"
+        )
     return answer.to_json(explain=explain)
 
 
@@ -85,7 +96,7 @@ class Argument(Record):
         return shown
 
     def read(self, value: object) -> object:
-        """Numbers as text become numbers, whole numbers written as 2.0 whole; the rest is checked where it is used."""
+        """Numbers written as text become numbers, 2.0 becomes 2; ranges are checked where they matter."""
         if self.kind in ("integer", "number") and isinstance(value, str):
             try:
                 value = float(value) if self.kind == "number" or "." in value else int(value)
@@ -120,15 +131,19 @@ TOOLS: dict[str, Tool] = {
         Tool(
             name="memory_search",
             description=(
-                "Search the long-term memory notes (MEMORY.md, USER.md, memory/*.md) before answering anything "
-                "about earlier work, decisions, dates, people, preferences or to-dos. Ask in plain words; names, "
-                "numbers and identifiers are matched exactly. Results carry path and lines for memory_get. "
-                "If the answer says unavailable, tell the user that memory could not be searched and why; if it "
-                "says stale or carries a warning, results may be incomplete."
+                "Search the long-term memory notes (MEMORY.md, USER.md, memory/*.md) before answering "
+                "anything about earlier work, decisions, dates, people, preferences or to-dos. Ask in plain "
+                "words; names, numbers and identifiers are matched exactly. Results carry path and lines for "
+                "memory_get. If the answer says unavailable, tell the user that memory could not be searched "
+                "and why; if it says stale or carries a warning, results may be incomplete."
             ),
             arguments=(
                 Argument(
-                    name="query", python="query", kind="string", required=True, text="The question, in plain words."
+                    name="query",
+                    python="query",
+                    kind="string",
+                    required=True,
+                    text="The question, in plain words.",
                 ),
                 Argument(
                     name="maxResults",
@@ -160,12 +175,20 @@ TOOLS: dict[str, Tool] = {
             name="memory_get",
             description=(
                 "Read lines of a memory note by the path of a memory_search result. Gives at most "
-                f"{PAGE_LINES} lines unless told otherwise, and at most {MAX_CHARS:,} characters; nextFrom says "
-                "where to go on. A note that does not exist is status not_found, not an error."
+                f"{PAGE_LINES} lines unless told otherwise, and at most {MAX_CHARS:,} characters; nextFrom "
+                "says where to go on. A note that does not exist is status not_found, not an error."
             ),
             arguments=(
-                Argument(name="path", python="path", kind="string", required=True, text="The note's path, as in a result."),
-                Argument(name="from", python="from_", kind="integer", minimum=1, text="First line, counted from 1."),
+                Argument(
+                    name="path",
+                    python="path",
+                    kind="string",
+                    required=True,
+                    text="The note's path, as in a result.",
+                ),
+                Argument(
+                    name="from", python="from_", kind="integer", minimum=1, text="First line, counted from 1."
+                ),
                 Argument(name="lines", python="lines", kind="integer", minimum=1, text="How many lines."),
             ),
             run=memory_get,
@@ -186,7 +209,9 @@ def call(
     if unknown:
         raise ValueError(f"{name} has no argument {', '.join(unknown)}; it has {', '.join(known)}")
     values = {
-        known[given].python: known[given].read(value) for given, value in arguments.items() if value is not None
+        known[given].python: known[given].read(value)
+        for given, value in arguments.items()
+        if value is not None
     }
     for argument in tool.arguments:
         if argument.required and not isinstance(values.get(argument.python), str):

@@ -193,8 +193,8 @@ def count(counts: "dict[str, object]", name: str) -> int:
 def _announced(index: Index, embedder: "Embedder", provider: "Provider", notice: "Notice | None") -> bool:
     """Whether the notes may go where this embedder sends them.
 
-    A machine that the user did not name is told of once for every index, before the first notes go there. With
-    nobody to tell, they stay here.
+    A machine that the user did not name is told of once for every index, before the first notes go there.
+    With nobody to tell, they stay here.
     """
     if provider.requested != "auto" or embedder.host is None:
         return True
