@@ -1,7 +1,7 @@
 """The arrows of both languages, compared as equality: ARCHITECTURE.md is true or this fails.
 
-A module or arrow that is not in the table fails, and so does one that is in the table and gone. To add one, write
-it down here, and there.
+A module or arrow that is not in the table fails, and so does one that is in the table and gone. To add one,
+write it down here, and there.
 """
 
 import ast
