@@ -2,9 +2,9 @@
 
 python benches/quality.py [SET ...] [--provider static] [--data FOLDER] [--json FILE] [--smoke]
 
-Everything goes through `Memory`, the public API: notes on disk, an index, questions, hits. A note's rank is the
-rank of its best hit. The sets are those of a folder of labelled questions (default: $MEMGREP_SHARED/data, else
-../shared/data beside the repository); without it the bench says so and measures the made corpus only.
+Everything goes through `Memory`, the public API: notes on disk, an index, questions, hits. A note's rank is
+the rank of its best hit. The sets are those of a folder of labelled questions (default: $MEMGREP_SHARED/data,
+else ../shared/data beside the repository); without it the bench says so and measures the made corpus only.
 """
 
 import argparse

@@ -174,8 +174,8 @@ def test_settings_know_their_lines():
 def test_a_search_lets_go_of_the_interpreter(index):
     """A second thread counts while a search runs.
 
-    The interpreter never takes its lock away here, so the other thread runs only where this one lets go of it:
-    between the two looks at the counter, that is inside `search` alone.
+    The interpreter never takes its lock away here, so the other thread runs only where this one lets go of
+    it: between the two looks at the counter, that is inside `search` alone.
     """
     counted, done = [0], threading.Event()
 
