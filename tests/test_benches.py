@@ -1,4 +1,4 @@
-"""The figures can be trusted: the corpus is the same in both languages, and the measures are the known ones."""
+"""The figures can be trusted: the corpus is the same in both languages, and the measures are right."""
 
 import math
 
