@@ -1,8 +1,8 @@
 """What the documentation says is true: commands run, outputs are the ones shown, links lead somewhere.
 
 A block marked `console` holds commands after `$ ` and what they print. It is run with a home of its own, so
-neither the reader's settings nor keys count. A line `…` stands for any lines. `python tests/test_docs.py` writes
-the real outputs into README.md.
+neither the reader's settings nor keys count. A line `…` stands for any lines. `python tests/test_docs.py`
+writes the real outputs into README.md.
 """
 
 import os
