@@ -38,7 +38,9 @@ def python_packages() -> bool:
     found = [package for package in packages if package.get("vulns")]
     print(f"audit: {len(packages) - len(skipped)} packages checked, {len(found)} with known vulnerabilities")
     if skipped:
-        print(f"audit: {len(skipped)} packages NOT checked, the service did not know them: {', '.join(skipped)}")
+        print(
+            f"audit: {len(skipped)} packages NOT checked, the service did not know them: {', '.join(skipped)}"
+        )
     for package in found:
         names = ", ".join(vulnerability["id"] for vulnerability in package["vulns"])
         print(f"audit: {package['name']} {package['version']}: {names}")
@@ -48,7 +50,9 @@ def python_packages() -> bool:
 def crates() -> bool:
     """Asks cargo-deny, where it is installed; true unless it refuses a crate."""
     if not shutil.which("cargo-deny"):
-        print("audit: cargo-deny is not installed (cargo install cargo-deny); advisories of crates NOT checked")
+        print(
+            "audit: cargo-deny is not installed (cargo install cargo-deny); advisories of crates NOT checked"
+        )
         return True
     local = subprocess.run(["cargo", "deny", "check", "bans", "licenses", "sources"], cwd=ROOT, check=False)
     fetched = subprocess.run(["cargo", "deny", "fetch", "db"], cwd=ROOT, capture_output=True, check=False)

@@ -2,6 +2,7 @@
 
 mod derived;
 mod search;
+mod status;
 mod sync;
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -11,8 +12,11 @@ use std::sync::{Mutex, MutexGuard, RwLock};
 use crate::error::{Error, Result};
 use crate::store::{Selected, Store};
 
-pub use derived::Derived;
-pub use search::{Hit, SearchOptions, SearchResult};
+use derived::Derived;
+
+pub use derived::Engine;
+pub use status::Status;
+pub use search::{AUTO_DECAY_FLOOR, Hit, POOL_UNIT, SearchOptions, SearchResult};
 pub use sync::{Progress, SyncOptions, SyncReport};
 
 /// Pause between two looks at a lock another process holds.
@@ -22,6 +26,7 @@ const LOCK_PAUSE_MS: u64 = 5;
 pub struct Index {
     path: PathBuf,
     read_only: bool,
+    engine: Engine,
     /// Held for the time of a write by this process; the file lock inside keeps other processes out.
     writer: Mutex<Writer>,
     /// Idle reader connections.
@@ -62,14 +67,15 @@ impl Index {
     ///
     /// # Errors
     /// A file that is not ours, of a newer version or damaged. A missing file is no error with `read_only`.
-    pub fn open(path: &Path, read_only: bool) -> Result<Self> {
+    pub fn open(path: &Path, read_only: bool, engine: Engine) -> Result<Self> {
         let store = Store::open(path, !read_only)?;
         Ok(Self {
             path: path.to_owned(),
             read_only,
+            engine,
             writer: Mutex::new(Writer { store: None, lock: None }),
             readers: Mutex::new(store.into_iter().collect()),
-            derived: RwLock::new(Derived::new(path)),
+            derived: RwLock::new(Derived::new(path, engine)),
             fingerprint: Mutex::new(None),
             process: std::process::id(),
         })
@@ -159,7 +165,7 @@ impl Index {
         let mut writer = unpoisoned(self.writer.lock());
         writer.store = None;
         writer.lock = None;
-        *self.derived.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Derived::new(&self.path);
+        *unpoisoned(self.derived.write()) = Derived::new(&self.path, self.engine);
     }
 }
 

@@ -1,4 +1,4 @@
-"""Doubles for tests: an embedder without a model, a clock without time, and a real server that misbehaves on request.
+"""Doubles for tests: an embedder without a model, a clock without time, a real server that can misbehave.
 
 `FakeEmbeddings` speaks OpenAI's wire format on a loopback socket. Everything it can do wrong is a field or a
 scripted answer; everything it saw is counted.
@@ -69,7 +69,7 @@ class HashEmbedder:
     ) -> Iterator[Embedded]:
         """One result per text, in order."""
         for first in range(0, len(texts), self.limits.items):
-            if cancel and cancel() or progress and progress("embed", first, len(texts)) is False:
+            if (cancel and cancel()) or (progress and progress("embed", first, len(texts)) is False):
                 return
             batch = texts[first : first + self.limits.items]
             self._count(len(batch))
@@ -114,7 +114,7 @@ class FakeClock:
 
 
 class Answer:
-    """A scripted answer: a status, a body (bytes as they are, anything else as JSON), headers, seconds to wait."""
+    """A scripted answer: status, body (bytes as they are, all else as JSON), headers, seconds to wait."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class FakeEmbeddings:
 
     - `dims`: length of the vectors; `honours_dims`: whether a request's `dimensions` is obeyed
     - `base64`: vectors as base64; `shuffle`: rows in reverse order, indices right
-    - `max_items`, `max_tokens`, `max_item_tokens`: refuse what is larger with `too_large` (default: status 413)
+    - `max_items`, `max_tokens`, `max_item_tokens`: what is larger gets `too_large` (default: status 413)
     - `count_tokens`: tokens of a text
     - `rewrite(rows, texts)`: changes the rows before they are sent
     - `decide(texts, body)`: an `Answer` to give instead, or None
@@ -279,7 +279,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
 
-    def do_POST(self) -> None:  # noqa: N802 - the name http.server looks for
+    def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         answer = self.server.fake.answer(self.path, dict(self.headers), raw)
         if answer.delay:

@@ -9,10 +9,10 @@ use super::{Index, beside, unpoisoned};
 use crate::error::Result;
 use crate::lexical::{Lexical, LexicalChunk};
 use crate::note::plain;
-use crate::store::{ChunkFacts, Delta, Selected, Store};
-use crate::vector::exact::ExactIndex;
-use crate::vector::vec0::Vec0Index;
-use crate::vector::{VectorIndex, unpack};
+use crate::store::{ChunkFacts, Delta, Named, Selected, Store};
+use crate::vector::exact::Exact;
+use crate::vector::vec0::Vec0;
+use crate::vector::{Spread, VectorHit, VectorIndex, Vectors, unpack};
 
 /// Chunks handed to the lexical index at once when it is filled from the store.
 const FILL_BATCH: usize = 2048;
@@ -37,7 +37,7 @@ pub struct Derived {
     lexical_folder: PathBuf,
     pub(super) vectors: Option<VectorState>,
     vector_file: PathBuf,
-    pub(super) engine: Engine,
+    engine: Engine,
     /// Chunks never change, so what was read once stays true until the chunk is gone.
     facts: Mutex<FxHashMap<u64, ChunkFacts>>,
     words: Mutex<FxHashMap<u64, Vec<u64>>>,
@@ -48,17 +48,70 @@ pub struct Derived {
 pub(super) struct VectorState {
     fingerprint: String,
     generation: u64,
-    pub(super) index: Box<dyn VectorIndex + Sync>,
+    /// Generation of the file beside the store, as this process knows it.
+    on_disk: Option<u64>,
+    pub(super) index: Built,
+}
+
+/// An engine with its vectors.
+pub(super) enum Built {
+    Exact(Box<Exact>),
+    /// One connection answers one question at a time.
+    Vec0(Box<Mutex<Vec0>>),
+}
+
+impl Built {
+    fn new(engine: Engine, dims: usize, fingerprint: &str) -> Result<Self> {
+        Ok(match engine {
+            Engine::Exact => Self::Exact(Box::new(Exact::new(dims)?)),
+            Engine::Vec0 => {
+                let memory = rusqlite::Connection::open_in_memory().named(Path::new(":memory:"))?;
+                Self::Vec0(Box::new(Mutex::new(Vec0::open(memory, dims, fingerprint)?)))
+            }
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&dyn VectorIndex) -> T) -> T {
+        match self {
+            Self::Exact(exact) => work(exact.as_ref()),
+            Self::Vec0(vec0) => work(&*unpoisoned(vec0.lock())),
+        }
+    }
+
+    fn as_mut(&mut self) -> &mut dyn VectorIndex {
+        match self {
+            Self::Exact(exact) => exact.as_mut(),
+            Self::Vec0(vec0) => unpoisoned(vec0.get_mut()),
+        }
+    }
+
+    pub(super) fn nearest(
+        &self,
+        query: &[f32],
+        limit: usize,
+        keep: &dyn Fn(u64) -> bool,
+        exact: &dyn Vectors,
+    ) -> Result<(Vec<VectorHit>, Spread)> {
+        self.with(|index| index.nearest(query, limit, keep, exact))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.with(VectorIndex::len)
+    }
+
+    pub(super) fn dims(&self) -> usize {
+        self.with(VectorIndex::dims)
+    }
 }
 
 impl Derived {
-    pub(super) fn new(store: &Path) -> Self {
+    pub(super) fn new(store: &Path, engine: Engine) -> Self {
         Self {
             lexical: None,
             lexical_folder: beside(store, "lexical"),
             vectors: None,
             vector_file: beside(store, "vectors"),
-            engine: Engine::default(),
+            engine,
             facts: Mutex::default(),
             words: Mutex::default(),
             seen: None,
@@ -123,15 +176,16 @@ impl Derived {
             Some(state) if state.fingerprint == name && state.index.dims() == dims => state,
             _ => self.from_file(name, dims)?,
         };
-        match store.delta(Some(state.generation).filter(|_| state.generation > 0))? {
+        match store.delta(Some(state.generation).filter(|&at| at > 0))? {
             _ if state.generation == generation => {}
             Delta::Replay { after, removed } if state.generation < generation => {
-                state.index.remove(&removed)?;
-                let since = Some((after, state.generation));
-                fill_vectors(store, selected, since, state.index.as_mut())?;
+                let index = state.index.as_mut();
+                index.remove(&removed)?;
+                fill_vectors(store, selected, Some((after, state.generation)), index)?;
             }
             Delta::Rebuild | Delta::Replay { .. } => {
-                state.index = self.empty_vectors(dims)?;
+                state.index = Built::new(self.engine, dims, name)?;
+                state.on_disk = None;
                 fill_vectors(store, selected, None, state.index.as_mut())?;
             }
         }
@@ -140,21 +194,41 @@ impl Derived {
         Ok(())
     }
 
-    fn empty_vectors(&self, dims: usize) -> Result<Box<dyn VectorIndex + Sync>> {
-        Ok(match self.engine {
-            Engine::Exact => Box::new(ExactIndex::new(dims)),
-            Engine::Vec0 => Box::new(Vec0Index::in_memory(dims)?),
-        })
-    }
-
     fn from_file(&self, name: &str, dims: usize) -> Result<VectorState> {
+        let fingerprint = name.to_owned();
+        // A file that is missing, damaged, or of another model is as good as none: the store has the vectors.
         if self.engine == Engine::Exact
-            && let Ok((index, generation)) = ExactIndex::load(&self.vector_file, name)?
+            && let Ok((index, generation)) = Exact::load(&self.vector_file, name)
             && index.dims() == dims
         {
-            return Ok(VectorState { fingerprint: name.to_owned(), generation, index: Box::new(index) });
+            let index = Built::Exact(Box::new(index));
+            return Ok(VectorState { fingerprint, generation, on_disk: Some(generation), index });
         }
-        Ok(VectorState { fingerprint: name.to_owned(), generation: 0, index: self.empty_vectors(dims)? })
+        let index = Built::new(self.engine, dims, name)?;
+        Ok(VectorState { fingerprint, generation: 0, on_disk: None, index })
+    }
+
+    /// Writes the vector file when it lags far behind; the caller holds the writer lock.
+    fn save_vectors(&mut self, store: &Store, selected: Selected) -> Result<()> {
+        let Some(state) = &mut self.vectors else { return Ok(()) };
+        let Built::Exact(exact) = &state.index else { return Ok(()) };
+        let lag = match store.delta(state.on_disk)? {
+            Delta::Rebuild => usize::MAX,
+            Delta::Replay { after, removed } => {
+                let mut changed = removed.len();
+                let since = Some((after, state.on_disk.unwrap_or(0)));
+                store.each_vector(selected, since, &mut |_, _| {
+                    changed += 1;
+                    Ok(())
+                })?;
+                changed
+            }
+        };
+        if lag > FILE_LAG {
+            exact.save(&self.vector_file, &state.fingerprint, state.generation)?;
+            state.on_disk = Some(state.generation);
+        }
+        Ok(())
     }
 
     /// A chunk's facts; `None` when it is gone.
@@ -197,7 +271,7 @@ fn fill_vectors(
         // A row of another length is damage: that chunk is found by words until it is embedded again.
         if bytes.len() == dims * 4 && known.insert(id) {
             ids.push(id);
-            vectors.extend(unpack(bytes));
+            vectors.extend(unpack(bytes).unwrap_or_default());
         }
         Ok(())
     })?;
@@ -252,32 +326,11 @@ impl Index {
         Ok(generation)
     }
 
-    /// Writes the vector file when it lags far behind; the caller holds the writer lock.
-    pub(super) fn save_vectors(&self, store: &Store, generation: u64) -> Result<()> {
+    fn save_vectors(&self, store: &Store, generation: u64) -> Result<()> {
         let Some(name) = unpoisoned(self.fingerprint.lock()).clone() else { return Ok(()) };
-        let Some(selected) = store.fingerprint(&name, false)?.filter(|selected| selected.dims.is_some()) else {
-            return Ok(());
-        };
-        let mut derived = self.derived.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(selected) = store.fingerprint(&name, false)? else { return Ok(()) };
+        let mut derived = unpoisoned(self.derived.write());
         derived.load_vectors(store, generation, Some((&name, selected)))?;
-        let file = derived.vector_file.clone();
-        let Some(state) = &mut derived.vectors else { return Ok(()) };
-        let on_disk = ExactIndex::stamp(&file, &name)?;
-        let lag = match store.delta(on_disk)? {
-            Delta::Rebuild => usize::MAX,
-            Delta::Replay { after, removed } => {
-                let mut changed = removed.len();
-                let since = Some((after, on_disk.unwrap_or(0)));
-                store.each_vector(selected, since, &mut |_, _| {
-                    changed += 1;
-                    Ok(())
-                })?;
-                changed
-            }
-        };
-        if lag > FILE_LAG {
-            state.index.save(&file, &name, generation)?;
-        }
-        Ok(())
+        derived.save_vectors(store, selected)
     }
 }

@@ -16,6 +16,13 @@ use crate::text::query_terms;
 use crate::vector::{Spread, Vectors, cosine, unpack};
 
 const DAY_NS: i64 = 86_400_000_000_000;
+/// The first pool holds so many candidates of each side times the multiplier, whatever the number of results asked for:
+/// a pool that grew with it would let the first hits of a longer list differ from a shorter one.
+pub const POOL_UNIT: usize = 24;
+/// Default share of the vector score: see docs/decisions on fusion.
+const VECTOR_WEIGHT: f32 = 0.2;
+/// The factor that `temporalDecay: auto` never falls below: old facts stay findable (docs/decisions on decay).
+pub const AUTO_DECAY_FLOOR: f32 = 0.9;
 
 /// Everything a search depends on besides the index.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,18 +37,16 @@ pub struct SearchOptions {
     pub today: i64,
     /// How the two scores are merged.
     pub fusion: Fusion,
-    /// Share of the vector score.
-    pub vector_weight: f32,
-    /// Share of the text score.
-    pub text_weight: f32,
+    /// Shares of the vector and the text score as the user sets them; `None`: what measures best.
+    pub weights: Option<(f32, f32)>,
     /// Fading with age.
     pub decay: Decay,
     /// Notes from extra paths fade by their modification time (otherwise they are evergreen).
     pub extra_fades: bool,
     /// λ of MMR, `None` = off.
     pub mmr_lambda: Option<f32>,
-    /// Candidates of each side in the first pool.
-    pub pool: usize,
+    /// Candidates of each side in the first pool, in multiples of [`POOL_UNIT`], 1 at least.
+    pub candidate_multiplier: usize,
     /// Characters of a snippet at most.
     pub snippet_chars: usize,
 }
@@ -104,7 +109,7 @@ impl Index {
                 None => None,
             };
             self.bring_up(store, generation, chosen.filter(|_| vector.is_some()))?;
-            let derived = self.derived.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let derived = unpoisoned(self.derived.read());
             Search { derived: &derived, store, options, query, chosen: chosen.map(|(_, selected)| selected) }
                 .run(vector, generation)
         })?;
@@ -113,19 +118,18 @@ impl Index {
 
     /// Makes the derived indexes current for a search, as far as that is possible without waiting for a writer.
     fn bring_up(&self, store: &Store, generation: u64, chosen: Option<(&str, Selected)>) -> Result<()> {
-        let poisoned = std::sync::PoisonError::into_inner;
         let text_generation = store.text_generation()?;
         let name = chosen.filter(|(_, selected)| selected.dims.is_some()).map(|(name, _)| name);
-        if self.derived.read().unwrap_or_else(poisoned).is_current(generation, text_generation, name) {
+        if unpoisoned(self.derived.read()).is_current(generation, text_generation, name) {
             return Ok(());
         }
-        let mut derived = self.derived.write().unwrap_or_else(poisoned);
+        let mut derived = unpoisoned(self.derived.write());
         derived.look(store, generation)?;
         let behind = derived.lexical.as_ref().and_then(Lexical::generation).is_none_or(|at| at < text_generation);
         if behind && !self.read_only && text_generation > 0 {
             drop(derived);
             self.try_catch_up()?;
-            derived = self.derived.write().unwrap_or_else(poisoned);
+            derived = unpoisoned(self.derived.write());
             derived.look(store, generation)?;
         }
         if name.is_some() {
@@ -176,7 +180,7 @@ impl Search<'_> {
             }
             return Ok(SearchResult { generation, ..SearchResult::default() });
         };
-        let state = self.derived.vectors.as_ref().filter(|state| vector.is_some() && !state.index.is_empty());
+        let state = self.derived.vectors.as_ref().filter(|state| vector.is_some() && state.index.len() > 0);
         if let (Some(vector), Some(state)) = (vector, state)
             && vector.len() != state.index.dims()
         {
@@ -191,7 +195,7 @@ impl Search<'_> {
         let outside = self.outside()?;
         let mut chosen: Vec<Ranked> = Vec::new();
         let mut taken = rustc_hash::FxHashSet::default();
-        let mut pool = self.options.pool.max(1);
+        let mut pool = POOL_UNIT * self.options.candidate_multiplier.clamp(1, 20);
         loop {
             let mut signals: FxHashMap<u64, Signals> = FxHashMap::default();
             for (rank, hit) in pass.top(pool).into_iter().enumerate() {
@@ -291,7 +295,9 @@ impl Search<'_> {
                 signals.iter().filter(|(_, known)| known.cosine.is_none()).map(|(&id, _)| id).collect();
             let mut cosines = Vec::with_capacity(missing.len());
             self.exact().vectors(&missing, &mut |position, bytes| {
-                cosines.push((missing[position], cosine(vector, &unpack(bytes).collect::<Vec<f32>>())));
+                if let Some(stored) = unpack(bytes).filter(|stored| stored.len() == vector.len()) {
+                    cosines.push((missing[position], cosine(vector, &stored)));
+                }
             })?;
             for (id, value) in cosines {
                 signals.entry(id).or_default().cosine = Some(value);
@@ -330,10 +336,12 @@ impl Search<'_> {
 
     fn rank_options(&self, bm25_ceiling: f32, spread: Spread, vectors: bool) -> RankOptions {
         let options = self.options;
+        let seeds = if options.fusion == Fusion::WeightedRank { 0.7 } else { VECTOR_WEIGHT };
+        let (vector_weight, text_weight) = options.weights.unwrap_or((seeds, 1.0 - seeds));
         RankOptions {
             fusion: options.fusion,
-            vector_weight: options.vector_weight,
-            text_weight: options.text_weight,
+            vector_weight,
+            text_weight,
             bm25_ceiling,
             spread,
             vectors,

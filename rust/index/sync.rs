@@ -207,7 +207,7 @@ impl Index {
 
     /// Whether the lexical index, as far as this process knows, is older than `generation`.
     fn lexical_lags(&self, generation: u64) -> bool {
-        let mut derived = self.derived.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut derived = unpoisoned(self.derived.write());
         let known = derived.lexical.as_mut().and_then(|lexical| lexical.refresh().ok().and(lexical.generation()));
         known != Some(generation)
     }
@@ -258,7 +258,7 @@ impl Index {
     }
 
     /// The selected fingerprint, or one that no vector can have when it was never written.
-    fn selected_or_new(&self, store: &Store) -> Result<Option<Selected>> {
+    pub(super) fn selected_or_new(&self, store: &Store) -> Result<Option<Selected>> {
         if unpoisoned(self.fingerprint.lock()).is_none() {
             return Ok(None);
         }
@@ -277,7 +277,7 @@ impl Index {
             )));
         }
         for vector in vectors.chunks_exact(dims) {
-            check(vector, dims).map_err(Error::Argument)?;
+            check(vector, dims)?;
         }
         let guard = self.write(60_000)?;
         let store = guard.store();

@@ -1,9 +1,9 @@
 """From many texts to requests of the right size, and back to one result per text.
 
-Requests are filled by items, tokens and bytes. What a provider refuses is halved until the text at fault stands
-alone; that one is `Refused`, or, if it is too long, cut into parts whose vectors are averaged: the whole text
-counts, less sharply than a short one would. Its words are indexed whole in any case. Limits that turn out to be
-lower than we thought are remembered for as long as the embedder lives.
+Requests are filled by items, tokens and bytes. What a provider refuses is halved until the text at fault
+stands alone; that one is `Refused`, or, if it is too long, cut into parts whose vectors are averaged: the
+whole text counts, less sharply than a short one would. Its words are indexed whole in any case. Limits that
+turn out to be lower than we thought are remembered for as long as the embedder lives.
 """
 
 import queue
@@ -19,7 +19,7 @@ from memgrep.embeddings.request import Limits, Refused
 from memgrep.errors import ProviderBadAnswer, ProviderRejected, ProviderTimeout
 
 Ask: TypeAlias = Callable[[list[str], Cancel, Waiting], list[Embedded]]
-"""One request: a result per text, or an error of `memgrep.errors`; `Miscounted` if the numbers do not match."""
+"""One request: a result per text, or an error of `memgrep.errors`; `Miscounted` if their number is wrong."""
 
 # A text this short is not cut any further, whatever the provider says.
 _SHORTEST = 12
@@ -112,7 +112,9 @@ class Batcher:
         finally:
             stop.set()
 
-    def learn(self, *, items: int | None = None, tokens: int | None = None, item_tokens: int | None = None) -> None:
+    def learn(
+        self, *, items: int | None = None, tokens: int | None = None, item_tokens: int | None = None
+    ) -> None:
         """Lowers limits; never raises them."""
         with self._lock:
             old = self._limits
@@ -124,7 +126,7 @@ class Batcher:
             )
 
     def next_batch(self, texts: Sequence[str], first: int) -> list[str]:
-        """The texts from `first` on that fit into one request; at least one, and one that is too long by itself."""
+        """The texts from `first` on that fit into one request. One that is too long goes alone."""
         limits = self._limits
         tokens = size = 0
         batch: list[str] = []
@@ -145,7 +147,11 @@ class Batcher:
     def too_long(self, text: str) -> bool:
         """Whether a text has to be cut for what is known of the limits."""
         cost = estimate(text)
-        return cost > self._limits.item_tokens or cost > self._limits.tokens or _byte_length(text) > self._limits.bytes
+        return (
+            cost > self._limits.item_tokens
+            or cost > self._limits.tokens
+            or _byte_length(text) > self._limits.bytes
+        )
 
     def count_refusal(self) -> int:
         """One more request was too large; how many so far."""
@@ -165,7 +171,7 @@ class Batcher:
         return results
 
     def blame(self, error: ProviderRejected, cancel: Cancel, waiting: Waiting) -> Refused:
-        """A text stands alone and is refused: is it the text, or everything we send? Raises in the second case."""
+        """A text stands alone and is refused: is the text at fault, or all we send? Raises then."""
         if not self._worked:
             try:
                 self.send([_PROBE], cancel, waiting)
@@ -237,11 +243,15 @@ class _Run:
         while len(results) < len(parts):
             batch = self._batcher.next_batch(parts, len(results))
             results += self.settle(batch)
-        good = [(part, result) for part, result in zip(parts, results, strict=True) if isinstance(result, bytes)]
+        good = [
+            (part, result) for part, result in zip(parts, results, strict=True) if isinstance(result, bytes)
+        ]
         if not good:
             return next(result for result in results if isinstance(result, Refused))
         try:
-            return vectors.mean([vector for _, vector in good], [float(_byte_length(part)) for part, _ in good])
+            return vectors.mean(
+                [vector for _, vector in good], [float(_byte_length(part)) for part, _ in good]
+            )
         except vectors.BadVector as error:
             return Refused(f"the average of its parts {error}")
 
@@ -267,14 +277,14 @@ class _Job:
     def _work(self, run: _Run, batch: list[str]) -> None:
         try:
             self._results = run.settle(batch)
-        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for it
+        except BaseException as error:
             self._error = error
         finally:
             self.finished.set()
 
 
 def cut(text: str, tokens: int) -> list[str]:
-    """A text in as few parts of about equal length as fit `tokens` each; cut at white space where there is some."""
+    """A text in as few parts of about equal length as fit `tokens` each; cut at white space if possible."""
     count = -(-estimate(text) // max(tokens, _SHORTEST))
     parts = []
     while count > 1 and len(text) > 1:

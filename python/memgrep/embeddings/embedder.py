@@ -11,7 +11,6 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from memgrep.embeddings.request import Limits, Refused
 
-
 Embedded: TypeAlias = bytes | Refused
 """A text's packed vector of length 1, or why it has none."""
 

@@ -51,13 +51,15 @@ _INDIFFERENT = re.compile(
     r"^(accept|baggage|content-|http-referer|referer|trace|user-agent|x-request-id|x-title)", re.IGNORECASE
 )
 _TOO_LARGE = re.compile(
-    r"too (large|long|big|many (tokens|inputs|items|texts))|context.?length|(maximum|max).{0,40}(token|length|input|batch|size)"
-    r"|exceed.{0,60}(token|length|limit|size|maximum|context)|batch size|input length|sequence length|physical batch",
+    r"too (large|long|big|many (tokens|inputs|items|texts))|context.?length|batch size|physical batch"
+    r"|(maximum|max).{0,40}(token|length|input|batch|size)|input length|sequence length"
+    r"|exceed.{0,60}(token|length|limit|size|maximum|context)",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_NUMBER = re.compile(r"\bnan\b|not finite|non-finite|unsupported value|infinity", re.IGNORECASE)
 _QUOTA = re.compile(
-    r"insufficient_quota|billing|exceeded your (current )?quota|payment|out of credits|insufficient (balance|credits|funds)",
+    r"insufficient_quota|billing|exceeded your (current )?quota|payment|out of credits"
+    r"|insufficient (balance|credits|funds)",
     re.IGNORECASE,
 )
 
@@ -121,7 +123,13 @@ QUERY = Patience(
     timeout=60, attempts=3, rate_attempts=3, first_wait=0.5, first_rate_wait=1, longest_wait=8, total_wait=8
 )
 INDEX = Patience(
-    timeout=120, attempts=3, rate_attempts=12, first_wait=0.5, first_rate_wait=5, longest_wait=120, total_wait=900
+    timeout=120,
+    attempts=3,
+    rate_attempts=12,
+    first_wait=0.5,
+    first_rate_wait=5,
+    longest_wait=120,
+    total_wait=900,
 )
 
 
@@ -291,7 +299,7 @@ class Http:
             name = self.clean("://".join(str(part) for part in _origin(target)[:2]))
             raise WrongSetup(
                 self._provider,
-                f"{self._where()} redirects to {name}; refused, texts and keys go only to the configured host",
+                f"{self._where()} redirects to {name}; refused: texts go to the configured host only",
                 "if that is the right address, set remote.baseUrl to it",
             )
         return target
@@ -313,7 +321,7 @@ class Http:
         cause = f"{status}: {shown}" if shown else f"status {status}"
         words = f"{code} {said}"
         after = _retry_after(headers.get("retry-after"), self._clock)
-        if status == 402 or _QUOTA.search(words) and status in (400, 403, 429):
+        if status == 402 or (_QUOTA.search(words) and status in (400, 403, 429)):
             return QuotaUsedUp(
                 self._provider,
                 f"quota or billing ({cause})",
@@ -323,7 +331,7 @@ class Http:
         if status in (401, 403):
             verb = "key rejected" if status == 401 else "access denied"
             return ProviderAuth(self._provider, f"{verb} ({cause})", self._key_remedy, status=status)
-        if status == 413 or (status in (400, 422) or status >= 500) and _TOO_LARGE.search(words):
+        if status == 413 or ((status in (400, 422) or status >= 500) and _TOO_LARGE.search(words)):
             return TooLarge(self._provider, f"request too large ({cause})", status=status)
         if status == 429:
             if re.search("request too large", words, re.IGNORECASE):
@@ -331,7 +339,7 @@ class Http:
             return ProviderRateLimited(
                 self._provider, f"rate limit ({cause})", "wait a little", status=status, retry_after=after
             )
-        if status in (400, 422) or status >= 500 and _NO_NUMBER.search(words):
+        if status in (400, 422) or (status >= 500 and _NO_NUMBER.search(words)):
             return ProviderRejected(self._provider, f"refused ({cause})", status=status)
         if status in (408, 409, 425) or status >= 500:
             return ProviderUnavailable(
@@ -435,8 +443,10 @@ def is_loopback(host: str) -> bool:
 
 
 def _split_credentials(provider: str, base_url: str) -> tuple[str, tuple[str, str] | None]:
-    """The address without user and password, and those apart. Credentials in the query are refused: they would
-    be part of every log line that names the address."""
+    """The address without user and password, and those apart.
+
+    Credentials in the query are refused: they would be part of every log line that names the address.
+    """
     try:
         parts = urlsplit(base_url.strip())
         port = f":{parts.port}" if parts.port else ""
@@ -491,4 +501,3 @@ def _message(body: bytes) -> tuple[str, str]:
     )
     code = f"{inner.get('code', '')} {inner.get('type', '')} {inner.get('error_type', '')}"
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False), code
-

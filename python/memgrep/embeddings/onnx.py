@@ -1,8 +1,8 @@
 """Provider `local`: a transformer in this process, by ONNX Runtime.
 
 One text at a time: batches were measured to be slower on a CPU (texts differ in length and are padded), need
-more memory, and 8-bit models scale by the whole batch, so that a text's vector would depend on its neighbours.
-Now it depends on the text alone, whenever and with whatever it is indexed.
+more memory, and 8-bit models scale by the whole batch, so that a text's vector would depend on its
+neighbours. Now it depends on the text alone, whenever and with whatever it is indexed.
 """
 
 import os
@@ -32,7 +32,7 @@ def missing_packages() -> list[str]:
 class Onnx:
     """An ONNX model. Nothing is loaded before the first text.
 
-    `dims`: cut vectors to this length, for models made for that. `window`: read fewer tokens than the model could.
+    `dims`: cut vectors to this length, for models made for that. `window`: read fewer tokens than possible.
     """
 
     provider = PROVIDER
@@ -47,7 +47,9 @@ class Onnx:
         if dims is not None and model.dims is not None and dims not in (model.dims, *model.cuts):
             allowed = ", ".join(map(str, (model.dims, *model.cuts)))
             raise ProviderUnavailable(
-                self.provider, f"{model.name} has no vectors of {dims} dimensions", f"outputDimensionality: {allowed}"
+                self.provider,
+                f"{model.name} has no vectors of {dims} dimensions",
+                f"outputDimensionality: {allowed}",
             )
         self._model = model
         self.model = model.name
@@ -146,7 +148,9 @@ class _Loaded:
         except Exception as error:
             said = str(error).strip().splitlines()[0][:200]
             raise ProviderUnavailable(
-                PROVIDER, f"{model.name} cannot be loaded: {said}", "memgrep models verify, or download it again"
+                PROVIDER,
+                f"{model.name} cannot be loaded: {said}",
+                "memgrep models verify, or download it again",
             ) from error
         # Files come with the settings of somebody's training; ours count.
         self._tokenizer.no_truncation()
@@ -154,10 +158,14 @@ class _Loaded:
         self.special = self._tokenizer.num_special_tokens_to_add(False)
         self._inputs = [entry.name for entry in self._session.get_inputs()]
         outputs = {entry.name: entry for entry in self._session.get_outputs()}
-        self._output = next((name for name in ("sentence_embedding", "text_embeds") if name in outputs), next(iter(outputs)))
+        self._output = next(
+            (name for name in ("sentence_embedding", "text_embeds") if name in outputs), next(iter(outputs))
+        )
         pooled = len(outputs[self._output].shape) == 2
         if not pooled and model.pooling == "output":
-            raise ProviderUnavailable(PROVIDER, f"{model.name}: the graph does not pool", "use its published graph")
+            raise ProviderUnavailable(
+                PROVIDER, f"{model.name}: the graph does not pool", "use its published graph"
+            )
         # A graph with its own pooling also has dense layers behind it, which token vectors lack.
         self._pooling = "output" if pooled else model.pooling or "mean"
 
@@ -195,14 +203,12 @@ class _Loaded:
 
     def _pooled(self, output: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
         """Text vector of the one text: output is its vector already, or one vector per token."""
-        if self._pooling == "output":
-            return output
-        if self._pooling == "cls":
-            return output[0]
-        if self._pooling == "last":
-            return output[-1]
-        mean: np.ndarray[Any, Any] = output.mean(axis=0)
-        return mean
+        vector: np.ndarray[Any, Any] = output
+        if self._pooling == "mean":
+            vector = output.mean(axis=0)
+        elif self._pooling in ("cls", "last"):
+            vector = output[0 if self._pooling == "cls" else -1]
+        return vector
 
 
 def _options(onnxruntime: Any) -> Any:

@@ -1,7 +1,7 @@
 """Providers with OpenAI's wire format. What differs between them is a row in `SERVICES`.
 
-A request is `POST <base>/embeddings {model, input: [...]}`, an answer `{data: [{index, embedding}]}`. Numbers are
-never asked for as base64, which some servers refuse, but read if they come that way.
+A request is `POST <base>/embeddings {model, input: [...]}`, an answer `{data: [{index, embedding}]}`. Numbers
+are never asked for as base64, which some servers refuse, but read if they come that way.
 """
 
 import base64
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memgrep.embeddings import vectors
+from memgrep.embeddings import KEY_NAMES, vectors
 from memgrep.embeddings.batching import Batcher, Miscounted
 from memgrep.embeddings.embedder import Cancel, Embedded, Progress, fingerprint
 from memgrep.embeddings.http import INDEX, QUERY, Http, Patience, Waiting, identifying
@@ -22,15 +22,14 @@ from memgrep.errors import ProviderBadAnswer, ProviderRejected
 class Service:
     """What is known of one service.
 
-    `base_url` and `model` None: the user has to say. `dims_field` None: it cannot be asked for fewer dimensions,
-    so vectors are cut here. `input_types`: what to say of documents and of queries, in `input_type`.
+    `base_url` and `model` None: the user has to say. `dims_field` None: it cannot be asked for fewer
+    dimensions, so vectors are cut here. `input_types`: `input_type` of documents and of queries.
     """
 
     id: str
     limits: Limits
     base_url: str | None = None
     model: str | None = None
-    key_names: tuple[str, ...] = ()
     needs_key: bool = True
     dims_field: str | None = "dimensions"
     input_types: tuple[str | None, str | None] = (None, None)
@@ -39,7 +38,7 @@ class Service:
 
     def remedy(self) -> str:
         """What helps against a missing or rejected key."""
-        names = " or ".join(self.key_names)
+        names = " or ".join(KEY_NAMES.get(self.id, ()))
         return f"set {names} or remote.apiKey" if names else "set remote.apiKey"
 
 
@@ -52,7 +51,6 @@ _ROWS = (
         Limits(items=256, tokens=280_000, item_tokens=8000),
         base_url="https://api.openai.com/v1",
         model="text-embedding-3-small",
-        key_names=("OPENAI_API_KEY",),
         prefix="openai/",
     ),
     # The limits of the strictest of its models.
@@ -61,7 +59,6 @@ _ROWS = (
         Limits(items=128, tokens=110_000, item_tokens=15_000),
         base_url="https://api.voyageai.com/v1",
         model="voyage-4-large",
-        key_names=("VOYAGE_API_KEY",),
         dims_field="output_dimension",
         input_types=("document", "query"),
         prefix="voyage/",
@@ -71,7 +68,6 @@ _ROWS = (
         Limits(items=128, tokens=15_000, item_tokens=8000),
         base_url="https://api.mistral.ai/v1",
         model="mistral-embed",
-        key_names=("MISTRAL_API_KEY",),
         dims_field="output_dimension",
         prefix="mistral/",
     ),
@@ -80,7 +76,6 @@ _ROWS = (
         Limits(items=128, tokens=100_000, item_tokens=8000),
         base_url="https://api.deepinfra.com/v1/openai",
         model="BAAI/bge-m3",
-        key_names=("DEEPINFRA_API_KEY",),
         prefix="deepinfra/",
         extra={"encoding_format": "float"},
     ),
@@ -89,7 +84,6 @@ _ROWS = (
         Limits(items=32, tokens=50_000, item_tokens=2048),
         base_url="http://localhost:1234/v1",
         model="text-embedding-nomic-embed-text-v1.5",
-        key_names=("LMSTUDIO_API_KEY",),
         needs_key=False,
         dims_field=None,
         prefix="lmstudio/",
@@ -209,7 +203,9 @@ class OpenAILike:
             return [row.get("embedding") for row in rows]
         places = {row.get("index"): row.get("embedding") for row in rows}
         if places.keys() != set(range(count)):
-            raise Miscounted(self.provider, f"sent {count} texts, got vectors numbered {sorted(map(str, places))}")
+            raise Miscounted(
+                self.provider, f"sent {count} texts, got vectors numbered {sorted(map(str, places))}"
+            )
         return [places[at] for at in range(count)]
 
     def _raise_hidden_error(self, answer: Any) -> None:
@@ -217,7 +213,9 @@ class OpenAILike:
         error = answer.get("error") if isinstance(answer, dict) else None
         if error:
             said = error.get("message", error) if isinstance(error, dict) else error
-            raise ProviderBadAnswer(self.provider, f"answered 200 with an error: {self._http.clean(str(said))}")
+            raise ProviderBadAnswer(
+                self.provider, f"answered 200 with an error: {self._http.clean(str(said))}"
+            )
 
     def _vectors(self, rows: list[Any]) -> list[Embedded]:
         """The rows as vectors of one length; a bad one is refused alone.
@@ -231,9 +229,13 @@ class OpenAILike:
         if not lengths:
             return results
         expected = self._dims or (lengths.pop() if len(lengths) == 1 else None)
-        if expected is None or lengths and expected not in lengths:
+        if expected is None or (lengths and expected not in lengths):
             got = " and ".join(map(str, sorted(lengths)))
-            asked = f"asked for {self._asked_dims}" if self._asked_dims else f"had {expected or 'one length'} before"
+            asked = (
+                f"asked for {self._asked_dims}"
+                if self._asked_dims
+                else f"had {expected or 'one length'} before"
+            )
             raise ProviderBadAnswer(
                 self.provider,
                 f"{self.model}: vectors of {got} dimensions, {asked}",

@@ -1,6 +1,6 @@
 """What one request may hold, and what comes back for a text that gets no vector.
 
-Plain classes without `dataclasses` or `typing`: the built-in model needs them, and a cold start pays for imports.
+Plain classes without `dataclasses` or `typing`: the built-in model needs them, and imports cost a cold start.
 """
 
 __all__ = ["Limits", "Refused"]

@@ -1,4 +1,4 @@
-"""The built-in model: a table of token vectors inside the core. No download, no network, thousands of chunks a second.
+"""The built-in model: a table of token vectors inside the core. No download, no network, very fast.
 
 Imports nothing but the core, so that a search with it starts as fast as one by words.
 """
@@ -47,7 +47,9 @@ class Static:
     def __init__(self, path: str | None = None) -> None:
         path = path or model_file()
         if not os.path.isfile(path):
-            raise ModelMissing(self.provider, f"{path} is not there", "install memgrep again, or set provider")
+            raise ModelMissing(
+                self.provider, f"{path} is not there", "install memgrep again, or set provider"
+            )
         try:
             self.core_model = _core.StaticModel(path)
         except _core.CoreError as error:
@@ -65,9 +67,10 @@ class Static:
     ) -> Iterator[Embedded]:
         """One result per text, in order."""
         for done, text in enumerate(texts):
-            if done % _STEP == 0:
-                if progress and progress("embed", done, len(texts)) is False or cancel and cancel():
-                    return
+            if done % _STEP == 0 and (
+                (progress and progress("embed", done, len(texts)) is False) or (cancel and cancel())
+            ):
+                return
             yield self._checked(self.core_model.embed(text)) or Refused(_NO_WORDS)
         if progress:
             progress("embed", len(texts), len(texts))
@@ -77,5 +80,7 @@ class Static:
 
     def _checked(self, vector: bytes | None) -> bytes | None:
         if vector is not None and len(vector) != 4 * self.dims:
-            raise ProviderBadAnswer(self.provider, f"the model gave {len(vector)} bytes for {self.dims} numbers")
+            raise ProviderBadAnswer(
+                self.provider, f"the model gave {len(vector)} bytes for {self.dims} numbers"
+            )
         return vector
