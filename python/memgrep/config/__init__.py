@@ -12,7 +12,7 @@
 `load()` is the door. All of it is imported on every start, so nothing here imports more than `os` and `stat`.
 """
 
-from memgrep.config.keys import KEYS, PROVIDERS, Key, check, env_name
+from memgrep.config.keys import KEYS, PROVIDERS, Key, check, env_name, read_text
 from memgrep.config.places import Places, agent_folder_name
 from memgrep.config.resolve import load
 from memgrep.config.secret import Secret
@@ -80,4 +80,5 @@ __all__ = [
     "check",
     "env_name",
     "load",
+    "read_text",
 ]

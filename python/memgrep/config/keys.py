@@ -21,10 +21,22 @@ from memgrep.config.kinds import (
     Whole,
     Wrong,
     node_of,
+    value_of,
 )
 from memgrep.config.shapes import Choices, Headers, Models, Paths, Rules, Texts
 
-__all__ = ["ENTRY", "KEYS", "OPENCLAW_ONLY", "PER_AGENT", "PROVIDERS", "Key", "check", "env_name", "snake"]
+__all__ = [
+    "ENTRY",
+    "KEYS",
+    "OPENCLAW_ONLY",
+    "PER_AGENT",
+    "PROVIDERS",
+    "Key",
+    "check",
+    "env_name",
+    "read_text",
+    "snake",
+]
 
 # Section 6.1 of the contract; `google` is how OpenClaw's models.providers spells gemini.
 PROVIDERS = (
@@ -81,6 +93,20 @@ def check(name: str, value: object) -> object:
         return KEYS[name].kind.take(node_of(value))
     except Wrong as wrong:
         raise ValueError(f"{name.rpartition('.')[2]}: {wrong.message}") from None
+
+
+def read_text(name: str, text: str) -> object:
+    """A value that was written as one text (`--set KEY=VALUE`), as a value for `load(arguments)`.
+
+    The key may be in either spelling and may start with `memory.search.`; an unknown one leaves the text as
+    it is, since the settings know best what it may have meant. `ValueError` if the text cannot be read.
+    """
+    short = name.strip().removeprefix("memory.search.")
+    key = KEYS.get(short) or next((key for known, key in KEYS.items() if snake(known) == short), None)
+    try:
+        return text if key is None else value_of(key.kind.read(text))
+    except Wrong as wrong:
+        raise ValueError(f"{name}: {wrong.message}") from None
 
 
 def snake(name: str) -> str:

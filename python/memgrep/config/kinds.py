@@ -30,6 +30,7 @@ __all__ = [
     "kind_of",
     "node_of",
     "shown",
+    "value_of",
 ]
 
 # (line or None, value); a list's value holds nodes, a table's maps a key to (line of the key, node).
@@ -55,6 +56,16 @@ def node_of(value: object) -> Node:
         return None, value
     fspath = getattr(value, "__fspath__", None)
     return None, fspath() if fspath else value
+
+
+def value_of(node: Node) -> object:
+    """A node as a plain Python value, its lines forgotten."""
+    value = node[1]
+    if isinstance(value, list):
+        return [value_of(item) for item in value]
+    if isinstance(value, dict):
+        return {key: value_of(item) for key, (_, item) in value.items()}
+    return value
 
 
 def shown(value: object) -> str:

@@ -274,7 +274,7 @@ class _Resolver:
                 path=path, pattern=entry["pattern"], evergreen=evergreen if own_rule is None else own_rule
             )
         self.values["extraPaths"] = tuple(extra.values())
-        self.values["ignore"] = tuple(dict.fromkeys(self.collected("ignore")))
+        self.values["ignore"] = tuple(self.collected("ignore"))
         self.values["memory.qmd.paths"] = tuple(
             QmdPath(
                 name=entry["name"],
@@ -287,7 +287,8 @@ class _Resolver:
     def collected(self, key: str) -> list[Any]:
         """The items of a list that adds up. An environment variable or an argument starts it anew."""
         found: list[Any] = []
-        for layer in self.layers:
+        # The notes' own file first: of two patterns the later wins, and it must not bring back what the user left out.
+        for layer in sorted(self.layers, key=lambda layer: not layer.of_notes):
             added = layer.adding.get(key, [])
             if added and not layer.is_file:
                 found = []

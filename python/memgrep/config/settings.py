@@ -43,8 +43,8 @@ class Endpoint(Section):
     """How to reach one provider, credentials that are not for it already left out.
 
     `api` is the known provider whose wire format it speaks. `base_url` None = the provider's own.
-    `environment_key`: no address was configured, so the requests go to the provider's own host, and the key in
-    its usual environment variable may be used.
+    `environment_key`: no address was configured, so the requests go to the provider's own host, and the key
+    in its usual environment variable may be used.
     """
 
     __slots__ = ("api", "api_key", "base_url", "environment_key", "headers", "models", "provider")
@@ -162,9 +162,9 @@ class Settings(Section):
     def endpoint(self, provider: str) -> Endpoint:
         """How to reach a provider. `ValueError` if there is none of that name.
 
-        A key goes only to its provider's own host or to the address it was configured with: `remote.*` belongs
-        to the provider that is set (openai with `auto`), and a custom `remote.baseUrl` gets no key but
-        `remote.apiKey`. Headers are merged, those of `remote` win.
+        A key goes only to its provider's own host or to the address it was configured with: `remote.*`
+        belongs to the provider that is set (openai with `auto`), and a custom `remote.baseUrl` gets no key
+        but `remote.apiKey`. Headers are merged, those of `remote` win.
         """
         entry = self.providers.get(provider) or (
             self.providers.get("google") if provider == "gemini" else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memgrep.config.kinds import Choice, Kind, Node, SecretText, Wrong, kind_of, shown
+from memgrep.config.kinds import Choice, Kind, Node, SecretText, Wrong, kind_of, node_of, shown, value_of
 
 __all__ = ["Choices", "Headers", "Models", "Paths", "Rules", "Texts"]
 
@@ -211,20 +211,10 @@ def listed(text: str) -> Node:
 
 
 def structured(text: str) -> Node:
-    """A list or table as JSON5 in one text, without its lines."""
+    """A list or table as JSON5 in one text. Its lines mean nothing in an environment variable."""
     from memgrep._core import parse_settings
 
     try:
-        return without_lines(parse_settings(text, "json5"))
+        return node_of(value_of(parse_settings(text, "json5")))
     except ValueError as error:
         raise Wrong(f"not JSON: {error}") from None
-
-
-def without_lines(node: Node) -> Node:
-    """Lines inside an environment variable mean nothing."""
-    value = node[1]
-    if isinstance(value, list):
-        return None, [without_lines(item) for item in value]
-    if isinstance(value, dict):
-        return None, {key: (None, without_lines(item)) for key, (_, item) in value.items()}
-    return None, value

@@ -59,10 +59,12 @@ class Written:
 class Layer:
     """What one source says, for one agent: its own values have replaced the shared ones already."""
 
-    __slots__ = ("adding", "entries", "is_file", "problems", "values", "warnings")
+    __slots__ = ("adding", "entries", "is_file", "of_notes", "problems", "values", "warnings")
 
     def __init__(self, *, is_file: bool) -> None:
         self.is_file = is_file
+        # The file of a workspace: it belongs to the notes.
+        self.of_notes = False
         self.values: dict[str, Written] = {}
         # Keys whose lists add up: all of them, in order.
         self.adding: dict[str, list[Written]] = {}
@@ -255,7 +257,7 @@ class _Reader:
     # Keys of the table
 
     def keys(self, node: Node, path: str, prefix: str, extra: tuple[str, ...] = ()) -> None:
-        """A table of keys: `path` as written, `prefix` as in `KEYS`; `extra` are other names allowed there."""
+        """A table of keys: `path` as written, `prefix` as in `KEYS`; `extra` are other names there."""
         if not isinstance(node[1], dict):
             self.problem(node[0], path[:-1], f"found {kind_of(node[1])}, allowed: a table")
             return
@@ -333,7 +335,7 @@ class _Reader:
                 self.problem(
                     entry["line"] or found.origin.line,
                     path,
-                    f"{shown(entry['path'])} leads out of the workspace, which a workspace's own file may not; "
+                    f"{shown(entry['path'])} leads out of the workspace; a workspace's own file may not; "
                     f"set it in {self.allowed_at}, in {env_name('extraPaths')} or as an argument",
                 )
 
@@ -369,6 +371,7 @@ def from_file(
     layer = Layer(is_file=True)
     reader = _Reader(layer, path, os.path.dirname(path), agent, strict=form == "toml")
     reader.workspace = workspace
+    layer.of_notes = workspace is not None
     reader.allowed_at = allowed_at
     if path == os.devnull:
         return layer
