@@ -11,6 +11,9 @@ use memchr::memmem;
 use self::lines::{Border, Kind, Lines, Place};
 use crate::note::{self, Annotations};
 
+/// Raised whenever notes are cut differently; a store of another version is cut anew.
+pub const CHUNKER_VERSION: u32 = 1;
+
 /// How large chunks are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunking {

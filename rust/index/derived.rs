@@ -81,7 +81,10 @@ impl Built {
     fn as_mut(&mut self) -> &mut dyn VectorIndex {
         match self {
             Self::Exact(exact) => exact.as_mut(),
-            Self::Vec0(vec0) => unpoisoned(vec0.get_mut()),
+            Self::Vec0(vec0) => {
+                let vec0: &mut Vec0 = unpoisoned(vec0.get_mut());
+                vec0
+            }
         }
     }
 
@@ -96,11 +99,11 @@ impl Built {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.with(VectorIndex::len)
+        self.with(|index| index.len())
     }
 
     pub(super) fn dims(&self) -> usize {
-        self.with(VectorIndex::dims)
+        self.with(|index| index.dims())
     }
 }
 
