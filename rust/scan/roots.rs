@@ -42,7 +42,11 @@ fn unreachable_workspace(root: &Path, error: &io::Error) -> Error {
 /// The name under which a root entry is memory; an error if it differs from that name in case only.
 ///
 /// On a case-blind system there is no such difference: the file opens under the canonical name too.
-fn canonical_name(root: &Path, name: &str, entries: &[DirEntry]) -> Option<Result<&'static str, &'static str>> {
+fn canonical_name(
+    root: &Path,
+    name: &str,
+    entries: &[DirEntry],
+) -> Option<Result<&'static str, &'static str>> {
     let names = || ROOT_FILES.into_iter().chain([NOTES]);
     if let Some(exact) = names().find(|&canonical| canonical == name) {
         return Some(Ok(exact));
@@ -57,7 +61,9 @@ fn root_file(walk: &mut Walk, entry: &DirEntry, name: &str) {
     match entry.file_type() {
         Ok(kind) => {
             let absolute = walk.spec.workspace.join(name);
-            walk.file(absolute, "", kind, Role { source: Source::Memory, curated: true }, || entry.metadata());
+            walk.file(absolute, "", kind, Role { source: Source::Memory, curated: true }, || {
+                entry.metadata()
+            });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => walk.skip(name, format!("unreadable: {error}")),
@@ -78,7 +84,8 @@ fn notes(walk: &mut Walk, entry: &DirEntry) {
 }
 
 fn linked_root(walk: &mut Walk, name: &str, path: &Path) {
-    let target = fs::canonicalize(path).map_or_else(|_| "the folder itself".into(), |target| target.display().to_string());
+    let target = fs::canonicalize(path)
+        .map_or_else(|_| "the folder itself".into(), |target| target.display().to_string());
     walk.skip(name, format!("{LINK}; links are not followed: configure {target} as an extra path instead"));
 }
 
@@ -109,8 +116,13 @@ pub(super) fn extra(walk: &mut Walk, extra: &ExtraPath) -> Result<()> {
         return Ok(());
     }
     walk.rules = Rules::default();
-    let prefix = name.strip_suffix(&*path.file_name().unwrap_or_default().to_string_lossy()).unwrap_or_default().to_owned();
-    walk.file(path, &prefix, metadata.file_type(), Role { source: Source::Extra, curated: false }, || Ok(metadata));
+    let prefix = name
+        .strip_suffix(&*path.file_name().unwrap_or_default().to_string_lossy())
+        .unwrap_or_default()
+        .to_owned();
+    walk.file(path, &prefix, metadata.file_type(), Role { source: Source::Extra, curated: false }, || {
+        Ok(metadata)
+    });
     Ok(())
 }
 

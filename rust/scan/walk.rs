@@ -50,11 +50,15 @@ impl<'spec> Walk<'spec> {
                 Ok(kind) if kind.is_dir() => self.subfolder(&entry.path(), prefix, source),
                 Ok(kind) if kind.is_symlink() => self.link(&entry.path(), prefix),
                 Ok(kind) if rules::is_markdown(name.as_encoded_bytes()) => {
-                    self.file(folder.join(&name), prefix, kind, Role { source, curated: false }, || entry.metadata());
+                    self.file(folder.join(&name), prefix, kind, Role { source, curated: false }, || {
+                        entry.metadata()
+                    });
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => self.skip(format!("{prefix}{}", name.to_string_lossy()), format!("unreadable: {error}")),
+                Err(error) => {
+                    self.skip(format!("{prefix}{}", name.to_string_lossy()), format!("unreadable: {error}"))
+                }
             }
         }
         self.rules.pop_to(depth);
@@ -153,9 +157,7 @@ impl<'spec> Walk<'spec> {
     /// Every file once, everything in the order of its name.
     pub fn finish(self) -> Scan {
         let Self { mut files, mut scan, .. } = self;
-        files.sort_by(|(a, _), (b, _)| {
-            (a.source, !a.curated, &a.path).cmp(&(b.source, !b.curated, &b.path))
-        });
+        files.sort_by(|(a, _), (b, _)| (a.source, !a.curated, &a.path).cmp(&(b.source, !b.curated, &b.path)));
         let mut paths: HashMap<(u64, u64), String> = HashMap::with_capacity(files.len());
         let mut names = std::collections::HashSet::with_capacity(files.len());
         for (file, device) in files {
@@ -210,7 +212,9 @@ fn stat(metadata: &Metadata) -> (Stat, u64) {
 fn stat(metadata: &Metadata) -> (Stat, u64) {
     let since_1970 = |time: std::time::SystemTime| match time.duration_since(std::time::UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds),
+        Err(before) => {
+            i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds)
+        }
     };
     let mtime_ns = metadata.modified().map_or(0, since_1970);
     (Stat { size: metadata.len(), mtime_ns, ctime_ns: 0, inode: 0 }, 0)
