@@ -7,9 +7,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::error::{Error, Result};
 
 /// Ignore files that count below extra paths and in the workspace.
-pub(super) const MEMGREPIGNORE: &str = ".memgrepignore";
+pub(super) const MEMGREPIGNORE: &[u8] = b".memgrepignore";
 /// Ignore files that count below extra paths only.
-pub(super) const GITIGNORE: &str = ".gitignore";
+pub(super) const GITIGNORE: &[u8] = b".gitignore";
 
 /// Folders that never hold notes.
 const NEVER_ENTERED: [&str; 7] =

@@ -377,3 +377,21 @@ fn a_folder_that_cannot_be_listed_is_unreachable_not_empty() {
     assert_eq!(scan.unreachable.len(), 1);
     assert!(scan.unreachable[0].path.starts_with(&format!("memory/{long}/ddd")));
 }
+
+#[test]
+fn a_folder_of_many_files_is_found_whole() {
+    let world = World::with(&["ws/memory/folder/last.md"]);
+    let names: Vec<String> = (0..2_100).map(|n| format!("memory/{n:04}.md")).collect();
+    for name in &names {
+        fs::write(world.path("ws").join(name), name).unwrap();
+    }
+    let scan = world.scan();
+    assert_eq!(scan.files.len(), names.len() + 1);
+    for (file, name) in scan.files.iter().zip(&names) {
+        assert_eq!((&file.path, file.stat.size), (name, name.len() as u64));
+        assert_eq!(
+            file.stat.inode,
+            std::os::unix::fs::MetadataExt::ino(&fs::metadata(&file.absolute).unwrap())
+        );
+    }
+}
