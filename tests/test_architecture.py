@@ -18,15 +18,17 @@ RUST = ROOT / "rust"
 PYTHON = ROOT / "python" / "memgrep"
 
 RUST_ARROWS = {
-    "chunk": "text",
+    "chunk": "note text",
     "embed": "error",
     "error": "",
-    "lexical": "error",
+    "index": "chunk embed error lexical note rank scan snippet store text vector",
+    "lexical": "error text",
     "note": "",
-    "python": "embed error syntax",
+    "python": "chunk embed error index rank scan store syntax vector",
     "rank": "error vector",
     "scan": "error",
-    "snippet": "",
+    "snippet": "text",
+    "store": "chunk error scan text vector",
     "syntax": "error",
     "text": "",
     "vector": "error",
@@ -34,16 +36,55 @@ RUST_ARROWS = {
 
 # Which modules may name a crate from outside; a crate that nobody names is gone from Cargo.toml.
 RUST_CRATES = {
+    "blake3": "index lexical",
+    "crossbeam_channel": "",
+    "ignore": "scan",
+    "memchr": "chunk note",
+    "memmap2": "",
     "pyo3": "python",
+    "rusqlite": "index store",
+    "rustc_hash": "index lexical rank snippet store text",
+    "sqlite_vec": "",
+    "tantivy": "lexical",
     "thiserror": "error",
+    "toml_edit": "",
+    "unicode_normalization": "rank text",
+    "unicode_segmentation": "chunk snippet",
 }
 
-PYTHON_ARROWS: dict[str, str] = {
-    "__init__": "",
+PYTHON_ARROWS = {
+    "__init__": "asynchronous config errors files hits memory sync tools",
+    "__main__": "cli",
+    "asynchronous": "config files hits memory sync",
+    "cli": "__init__ config errors hits local_models memory show terminal tools",
+    "config": "_core errors",
+    "embeddings": "_core config errors",
+    "errors": "",
+    "files": "errors records",
+    "hits": "records",
+    "local_models": "config embeddings terminal",
+    "memory": "_core config embeddings errors files hits provider search status sync upkeep",
+    "provider": "config embeddings errors",
+    "records": "",
+    "search": "_core config embeddings hits",
+    "show": "config hits sync terminal",
+    "status": "_core config errors provider sync",
+    "sync": "_core config embeddings errors records",
+    "terminal": "hits",
+    "testing": "embeddings",
+    "tools": "errors files memory records search",
+    "upkeep": "_core config embeddings errors provider sync",
 }
 
 # Libraries from outside the standard library, and the only modules that import them.
-PYTHON_LIBRARIES: dict[str, str] = {}
+PYTHON_LIBRARIES = {
+    "filelock": "embeddings.download",
+    "httpx2": "embeddings.http",
+    "huggingface_hub": "embeddings.download",
+    "numpy": "embeddings.onnx",
+    "onnxruntime": "embeddings.onnx",
+    "tokenizers": "embeddings.onnx",
+}
 
 # What the core must not know: today's date, the environment, the network, the home directory.
 WORLD = re.compile(
