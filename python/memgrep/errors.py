@@ -160,7 +160,8 @@ class ProviderBadAnswer(ProviderError):
 class NoteRefused(MemgrepError):
     """A path that may not be read.
 
-    `code` is stable and for programs (`outside`, `link`, `extension`, `device`, `not-memory`), `reason` is for people.
+    `code` is stable and for programs (`outside`, `link`, `extension`, `device`, `not-memory`), `reason` is for
+    people.
     """
 
     def __init__(self, path: str, code: str, reason: str) -> None:

@@ -1,33 +1,30 @@
 """Every key: name, kind, default, who may set it. The one table that everything else follows.
 
-Names without a first `memory.`, `agents.` or `models.` belong to `memory.search`. `docs/configuration.md` has the
-same rows with their meaning; a test compares the two.
+Names without a first `memory.`, `agents.` or `models.` belong to `memory.search`. `docs/configuration.md`
+has the same rows with their meaning; a test compares the two.
 """
 
 from __future__ import annotations
 
 from memgrep.config.kinds import (
     Choice,
-    Choices,
     Duration,
     Flag,
     Glob,
-    Headers,
     Kind,
-    Models,
     Number,
-    Paths,
-    Rules,
     SecretText,
     Size,
     Text,
-    Texts,
     TimeZone,
     Url,
     Whole,
+    Wrong,
+    node_of,
 )
+from memgrep.config.shapes import Choices, Headers, Models, Paths, Rules, Texts
 
-__all__ = ["ENTRY", "KEYS", "OPENCLAW_ONLY", "PER_AGENT", "PROVIDERS", "Key", "env_name", "snake"]
+__all__ = ["ENTRY", "KEYS", "OPENCLAW_ONLY", "PER_AGENT", "PROVIDERS", "Key", "check", "env_name", "snake"]
 
 # Section 6.1 of the contract; `google` is how OpenClaw's models.providers spells gemini.
 PROVIDERS = (
@@ -69,9 +66,21 @@ class Key:
         self.default = default
         self.notes = notes
         self.adds = adds
-        # Where it is in `Settings`, if not where its name says; and its default in words if it has to be worked out.
+        # Where it is in `Settings`, if not where its name says.
         self.at = at or snake(name)
+        # The default in words, where it has to be worked out.
         self.told = told
+
+
+def check(name: str, value: object) -> object:
+    """One value of a key, for tools and commands that take it as an argument of their own.
+
+    `ValueError` says what was found and what is allowed.
+    """
+    try:
+        return KEYS[name].kind.take(node_of(value))
+    except Wrong as wrong:
+        raise ValueError(f"{name.rpartition('.')[2]}: {wrong.message}") from None
 
 
 def snake(name: str) -> str:
@@ -173,9 +182,15 @@ KEYS: dict[str, Key] = {
         _whole("memory.qmd.update.debounceMs", 15_000, 0, 86_400_000, at="qmd.update.debounce_ms"),
         Key("memory.qmd.update.onBoot", Flag(), True, at="qmd.update.on_boot"),
         Key("memory.qmd.update.waitForBootSync", Flag(), False, at="qmd.update.wait_for_boot_sync"),
-        Key("memory.qmd.update.embedInterval", Duration(), 3600.0, at="qmd.update.embed_interval", told="60m"),
-        _whole("memory.qmd.update.commandTimeoutMs", 30_000, 0, 86_400_000, at="qmd.update.command_timeout_ms"),
-        _whole("memory.qmd.update.updateTimeoutMs", 120_000, 0, 86_400_000, at="qmd.update.update_timeout_ms"),
+        Key(
+            "memory.qmd.update.embedInterval", Duration(), 3600.0, at="qmd.update.embed_interval", told="60m"
+        ),
+        _whole(
+            "memory.qmd.update.commandTimeoutMs", 30_000, 0, 86_400_000, at="qmd.update.command_timeout_ms"
+        ),
+        _whole(
+            "memory.qmd.update.updateTimeoutMs", 120_000, 0, 86_400_000, at="qmd.update.update_timeout_ms"
+        ),
         _whole("memory.qmd.update.embedTimeoutMs", 120_000, 0, 86_400_000, at="qmd.update.embed_timeout_ms"),
         _whole("memory.qmd.limits.maxResults", 6, 1, 2000, at="qmd.limits.max_results"),
         _whole("memory.qmd.limits.maxSnippetChars", 700, 1, 1_000_000, at="qmd.limits.max_snippet_chars"),

@@ -1,4 +1,4 @@
-"""What a setting's value may be: checks, and the words for it in errors and in the documentation.
+"""What one value may be: checks, and the words for it in errors and in the documentation.
 
 A kind turns a node (a value that knows its line, see `Node`) into a plain value, or raises `Wrong`. `said`
 completes the sentence "allowed: …".
@@ -14,25 +14,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice",
-    "Choices",
     "Duration",
     "Flag",
     "Glob",
-    "Headers",
     "Kind",
-    "Models",
     "Node",
     "Number",
-    "Paths",
-    "Rules",
     "SecretText",
     "Size",
     "Text",
-    "Texts",
     "TimeZone",
     "Url",
     "Whole",
     "Wrong",
+    "kind_of",
     "node_of",
     "shown",
 ]
@@ -64,18 +59,25 @@ def node_of(value: object) -> Node:
 
 def shown(value: object) -> str:
     """A value as an error names it: short, and a list or table only by its kind."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, str):
         text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value)
         return f'"{text}"' if len(text) <= 60 else f'"{text[:57]}…"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else kind_of(value)
+
+
+def kind_of(value: object) -> str:
+    """What a value is, without showing it: it may be a secret in the wrong place."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
     if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, list):
-        return "a list"
-    return "a table" if isinstance(value, dict) else f"a {type(value).__name__}"
+        return "a number"
+    if isinstance(value, str):
+        return "a text"
+    return {"list": "a list", "dict": "a table"}.get(type(value).__name__, f"a {type(value).__name__}")
 
 
 class Kind:
@@ -168,11 +170,12 @@ class Number(Kind):
 
     def take(self, node: Node) -> object:
         value = node[1]
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            # NaN fails every comparison, so it is refused as well.
-            if self.low <= value <= self.high and not (self.above and value == self.low):
-                return float(value)
-        raise self.refuse(node)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.refuse(node)
+        # NaN fails every comparison, so it is refused as well.
+        if not self.low <= value <= self.high or (self.above and value == self.low):
+            raise self.refuse(node)
+        return float(value)
 
     def read(self, text: str) -> Node:
         return None, number_in(text)
@@ -217,19 +220,22 @@ class Url(Text):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__("an address that starts with http:// or https://, without user and password")
+        super().__init__("an address that starts with http:// or https://, without user, password, ? and #")
 
     def take(self, node: Node) -> object:
-        value = node[1]
-        if isinstance(value, str):
-            text = value.strip()
-            host = text.partition("://")[2].partition("/")[0]
-            if text.lower().startswith(("http://", "https://")) and host:
-                # A password here would end up in logs and in the index's fingerprint; so it is not shown either.
-                if "@" in host:
-                    raise Wrong(f"found an address with user and password, allowed: {self.said}")
-                return text.rstrip("/")
-        raise self.refuse(node)
+        text = node[1].strip() if isinstance(node[1], str) else ""
+        scheme, _, rest = text.partition("://")
+        host = rest.partition("/")[0]
+        # A password or a key in the address would end up in logs and in the index's fingerprint.
+        if (
+            scheme.lower() not in ("http", "https")
+            or not host
+            or any(c in text for c in "?#\r\n\0 ")
+            or "@" in host
+        ):
+            # Not `refuse`: what was found may hold a secret.
+            raise Wrong(f"found {kind_of(node[1])} that is none, allowed: {self.said}")
+        return text.rstrip("/")
 
 
 class TimeZone(Text):
@@ -278,7 +284,7 @@ class Duration(Kind):
 
     @property
     def said(self) -> str:
-        return 'a span of time of up to 365 days such as "30s", "5m" or "1h" (a bare number means minutes, 0 = off)'
+        return 'up to 365 days, such as "30s", "5m" or "1h" (a bare number means minutes, 0 = off)'
 
     def take(self, node: Node) -> object:
         seconds = measured(node[1], self.UNITS, bare=60.0)
@@ -305,47 +311,6 @@ class Size(Kind):
         return int(size)
 
 
-class Texts(Kind):
-    """A list of texts; empty ones and repeats are dropped."""
-
-    __slots__ = ("item", "what")
-
-    def __init__(self, what: str = "a list of texts", item: Kind | None = None) -> None:
-        self.what = what
-        self.item = item or Text()
-
-    @property
-    def said(self) -> str:
-        return self.what
-
-    def take(self, node: Node) -> object:
-        found: list[object] = []
-        for item in items(self, node):
-            if item[1] == "":
-                continue
-            value = self.item.take(item) if isinstance(self.item, Choice) else self._text(item)
-            if value and value not in found:
-                found.append(value)
-        return tuple(found)
-
-    def _text(self, item: Node) -> object:
-        if not isinstance(item[1], str):
-            raise self.refuse(item, item[0])
-        return item[1].strip()
-
-    def read(self, text: str) -> Node:
-        return listed(text)
-
-
-class Choices(Texts):
-    """A list of a few words."""
-
-    __slots__ = ()
-
-    def __init__(self, *words: str) -> None:
-        super().__init__("a list of " + Choice(*words).said, Choice(*words))
-
-
 class SecretText(Kind):
     """A secret: the text itself, `env:NAME`, a text with `${NAME}`, or OpenClaw's reference to a variable."""
 
@@ -365,155 +330,13 @@ class SecretText(Kind):
                 raise Wrong(f"found a reference to a secret that memgrep cannot read, allowed: {self.said}")
         if not isinstance(value, str):
             # Not `refuse`: a secret is not shown, whatever it is.
-            raise Wrong(f"found a value that is not a text, allowed: {self.said}")
+            raise Wrong(f"found {kind_of(value)}, allowed: {self.said}")
         text = value.strip()
         if not text or any(c in text for c in "\r\n\0"):
             raise Wrong(f"found an empty text or one of several lines, allowed: {self.said}")
         if text.startswith("env:") and not is_name(text[4:].strip()):
             raise Wrong("found env: without the name of an environment variable after it")
         return text
-
-
-class Headers(Kind):
-    """HTTP headers; a value may be a secret."""
-
-    __slots__ = ()
-
-    @property
-    def said(self) -> str:
-        return "a table of header names and texts"
-
-    def take(self, node: Node) -> object:
-        found = {}
-        for name, (line, value) in table(self, node).items():
-            if not name or not name.isascii() or not all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name):
-                raise Wrong(f"found {shown(name)}, which is not a header's name", line)
-            try:
-                found[name] = SecretText().take(value)
-            except Wrong as wrong:
-                raise Wrong(f"{name}: {wrong.message}", wrong.line or line) from None
-        return found
-
-    def read(self, text: str) -> Node:
-        return structured(text)
-
-
-class Paths(Kind):
-    """Folders or files, each a text or a table; `optional` are the table's keys beside `path`."""
-
-    __slots__ = ("optional",)
-
-    def __init__(self, **optional: Kind) -> None:
-        self.optional = optional
-
-    @property
-    def said(self) -> str:
-        return f"a list of texts or of tables with path, {', '.join(self.optional)}"
-
-    def take(self, node: Node) -> object:
-        found: list[object] = []
-        for item in items(self, node):
-            entry = {"path": (item[0], item)} if isinstance(item[1], str) else table(self, item)
-            told: dict[str, object] = dict.fromkeys(self.optional)
-            for name, (line, value) in entry.items():
-                kind = self.optional.get(name)
-                try:
-                    if name == "path" and isinstance(value[1], str) and "\0" not in value[1]:
-                        told["path"] = value[1].strip()
-                    elif kind:
-                        told[name] = kind.take(value)
-                    else:
-                        raise self.refuse(value) if name == "path" else Wrong(f"unknown key, allowed: {self.said}")
-                except Wrong as wrong:
-                    raise Wrong(f"{name}: {wrong.message}", wrong.line or line) from None
-            if "path" not in told:
-                raise Wrong(f"found a table without path, allowed: {self.said}", item[0])
-            if told["path"]:
-                told["line"] = item[0]
-                found.append(told)
-        return tuple(found)
-
-    def read(self, text: str) -> Node:
-        return listed(text)
-
-
-class Rules(Kind):
-    """Who may search: `{default, rules: [{action, match}]}`; the first rule that matches decides."""
-
-    __slots__ = ()
-
-    MATCH = ("chatType", "channel", "keyPrefix", "rawKeyPrefix")
-    ACTIONS = ("allow", "deny")
-
-    @property
-    def said(self) -> str:
-        return "{default: allow|deny, rules: [{action: allow|deny, match: {" + ", ".join(self.MATCH) + "}}]}"
-
-    def take(self, node: Node) -> object:
-        top = self._table(node, ("default", "rules"))
-        rules: list[tuple[object, dict[str, str]]] = []
-        for rule in items(self, top.get("rules", (None, []))):
-            told = self._table(rule, ("action", "match"))
-            if "action" not in told:
-                raise Wrong(f"found a rule without action, allowed: {self.said}", rule[0])
-            match = {}
-            for name, value in self._table(told.get("match", (None, {})), self.MATCH).items():
-                if not isinstance(value[1], str):
-                    raise self.refuse(value, value[0])
-                match[name] = value[1].strip().lower()
-            rules.append((self._action(told["action"]), match))
-        return self._action(top.get("default", (None, "deny"))), tuple(rules)
-
-    def _action(self, node: Node) -> object:
-        if node[1] not in self.ACTIONS:
-            raise self.refuse(node, node[0])
-        return node[1]
-
-    def _table(self, node: Node, allowed: tuple[str, ...]) -> dict[str, Node]:
-        found = {}
-        for name, (line, value) in table(self, node).items():
-            if name not in allowed:
-                raise Wrong(f"found the key {shown(name)}, allowed: {self.said}", line)
-            found[name] = value
-        return found
-
-    def read(self, text: str) -> Node:
-        return structured(text)
-
-
-class Models(Kind):
-    """The models of an endpoint: texts, or OpenClaw's tables, of which only `id` is read."""
-
-    __slots__ = ()
-
-    @property
-    def said(self) -> str:
-        return "a list of texts or of tables with id"
-
-    def take(self, node: Node) -> object:
-        found = []
-        for item in items(self, node):
-            name = item[1]
-            if isinstance(name, dict) and "id" in name:
-                name = name["id"][1][1]
-            if not isinstance(name, str) or not name.strip():
-                raise self.refuse(item, item[0])
-            found.append(name.strip())
-        return tuple(found)
-
-
-def items(kind: Kind, node: Node) -> list[Node]:
-    """The nodes of a list."""
-    if not isinstance(node[1], list):
-        raise kind.refuse(node)
-    return node[1]
-
-
-def table(kind: Kind, node: Node) -> dict[str, tuple[int | None, Node]]:
-    """The entries of a table."""
-    if not isinstance(node[1], dict):
-        raise kind.refuse(node, node[0])
-    return node[1]
 
 
 def measured(value: object, units: tuple[tuple[str, float], ...], *, bare: float) -> float | None:
@@ -542,30 +365,3 @@ def number_in(text: str) -> object:
 
 
 NUMBER_FORMS: tuple[Callable[[str], int | float], ...] = (int, float)
-
-
-def listed(text: str) -> Node:
-    """A list in one text: JSON, or texts with commas between them."""
-    if text.lstrip().startswith("["):
-        return structured(text)
-    return None, [(None, part.strip()) for part in text.split(",")]
-
-
-def structured(text: str) -> Node:
-    """A list or table as JSON5 in one text, without its lines."""
-    from memgrep._core import parse_settings
-
-    try:
-        return without_lines(parse_settings(text, "json5"))
-    except ValueError as error:
-        raise Wrong(f"not JSON: {error}") from None
-
-
-def without_lines(node: Node) -> Node:
-    """Lines inside an environment variable mean nothing."""
-    value = node[1]
-    if isinstance(value, list):
-        return None, [without_lines(item) for item in value]
-    if isinstance(value, dict):
-        return None, {key: (None, without_lines(item)) for key, (_, item) in value.items()}
-    return None, value

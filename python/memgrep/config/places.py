@@ -25,9 +25,12 @@ class Places:
     ) -> None:
         self.environ = environ
         self.platform = platform or sys.platform
-        self.cwd = cwd if cwd is not None else os.getcwd()
         home = environ.get("USERPROFILE" if self.platform == "win32" else "HOME", "")
         self.home = home or os.path.expanduser("~")
+        try:
+            self.cwd = os.path.abspath(cwd) if cwd is not None else os.getcwd()
+        except FileNotFoundError:  # the current folder was deleted under us
+            self.cwd = self.home
 
     def expand(self, path: str, base: str) -> str:
         """An absolute path: `~` is the home folder, a relative path counts from `base`.
@@ -53,7 +56,9 @@ class Places:
         if self.platform == "win32":
             root = self._folder("XDG_CONFIG_HOME", "APPDATA") or os.path.join(self.home, "AppData", "Roaming")
         elif self.platform == "darwin":
-            root = self._folder("XDG_CONFIG_HOME") or os.path.join(self.home, "Library", "Application Support")
+            root = self._folder("XDG_CONFIG_HOME") or os.path.join(
+                self.home, "Library", "Application Support"
+            )
         else:
             root = self._folder("XDG_CONFIG_HOME") or os.path.join(self.home, ".config")
         return os.path.join(root, "memgrep", "memgrep.toml")
@@ -62,7 +67,9 @@ class Places:
     def data(self) -> str:
         """The platform's folder for data that memgrep makes."""
         if self.platform == "win32":
-            root = self._folder("XDG_DATA_HOME", "LOCALAPPDATA") or os.path.join(self.home, "AppData", "Local")
+            root = self._folder("XDG_DATA_HOME", "LOCALAPPDATA") or os.path.join(
+                self.home, "AppData", "Local"
+            )
         elif self.platform == "darwin":
             root = self._folder("XDG_DATA_HOME") or os.path.join(self.home, "Library", "Application Support")
         else:

@@ -1,4 +1,7 @@
-"""Is a provider's name one we know? Asked late, so that a wrong name never stops reading or keyword search (F114)."""
+"""Is a provider's name one we know?
+
+Asked late, so that a wrong name never stops reading or keyword search (F114).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def api_of(provider: str, custom: Mapping[str, CustomProvider]) -> str:
         return provider
     api = custom[provider].api if provider in custom else None
     api = APIS.get(api or "", api or "")
-    # A custom endpoint is never taken for the provider's own host, which a key from the environment may reach.
+    # A custom endpoint is never taken for the provider's own host, which a key of the environment may reach.
     return "openai-compatible" if api == "openai" else api if api in PROVIDERS else ""
 
 
@@ -39,12 +42,12 @@ def problem_with(provider: str, custom: Mapping[str, CustomProvider]) -> str | N
         api = custom[provider].api
         found = f'api "{api}" cannot embed' if api else "api is missing"
         return f"models.providers.{provider}: {found}; known: {', '.join(PROVIDERS)}"
-    known = ["auto", "none", *PROVIDERS, *custom]
-    near = nearest(provider, known)
-    hint = f'; did you mean "{near}"?' if near else ""
-    return f'unknown provider "{provider}"{hint} Known: {", ".join(known)}' if hint else (
-        f'unknown provider "{provider}"; known: {", ".join(known)}'
+    known = list(
+        dict.fromkeys(["auto", "none", *PROVIDERS, *(name for name in custom if api_of(name, custom))])
     )
+    near = nearest(provider, known)
+    hint = f' (did you mean "{near}"?)' if near else ""
+    return f'unknown provider "{provider}"{hint}; known: {", ".join(known)}'
 
 
 def nearest(word: str, known: list[str]) -> str | None:

@@ -8,42 +8,44 @@ from __future__ import annotations
 
 import os
 
-from memgrep.config import settings as types
+from memgrep.config import sections
 from memgrep.config.keys import ENTRY, KEYS
 from memgrep.config.places import Places, agent_folder_name
 from memgrep.config.provider_names import problem_with
 from memgrep.config.secret import Secret
-from memgrep.config.settings import CustomProvider, ExtraPath, QmdPath, Rule, Scope, Section, Settings
+from memgrep.config.sections import ExtraPath, QmdPath, Rule, Scope, Section
+from memgrep.config.settings import CustomProvider, Settings
 from memgrep.config.written import Layer, Origin, Written, from_arguments, from_environment, from_file
 from memgrep.errors import ConfigError, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["load"]
 
 # Which class a table of keys becomes; the rest are values of the table above them.
 SECTIONS: dict[str, type[Section]] = {
-    "remote.batch": types.Batch,
-    "remote": types.Remote,
-    "local": types.Local,
-    "multimodal": types.Multimodal,
-    "chunking": types.Chunking,
-    "store.vector": types.StoreVector,
-    "store": types.Store,
-    "cache": types.Cache,
-    "sync.sessions": types.SessionSync,
-    "sync": types.Sync,
-    "query.hybrid.mmr": types.Mmr,
-    "query.hybrid.temporal_decay": types.Decay,
-    "query.hybrid": types.Hybrid,
-    "query": types.Query,
-    "qmd.sessions": types.QmdSessions,
-    "qmd.update": types.QmdUpdate,
-    "qmd.limits": types.QmdLimits,
-    "qmd": types.Qmd,
-    "flush": types.Flush,
+    "remote.batch": sections.Batch,
+    "remote": sections.Remote,
+    "local": sections.Local,
+    "multimodal": sections.Multimodal,
+    "chunking": sections.Chunking,
+    "store.vector": sections.StoreVector,
+    "store": sections.Store,
+    "cache": sections.Cache,
+    "sync.sessions": sections.SessionSync,
+    "sync": sections.Sync,
+    "query.hybrid.mmr": sections.Mmr,
+    "query.hybrid.temporal_decay": sections.Decay,
+    "query.hybrid": sections.Hybrid,
+    "query": sections.Query,
+    "qmd.sessions": sections.QmdSessions,
+    "qmd.update": sections.QmdUpdate,
+    "qmd.limits": sections.QmdLimits,
+    "qmd": sections.Qmd,
+    "flush": sections.Flush,
 }
 
 # The weights of OpenClaw: what the other one is when only one of them is set.
@@ -64,8 +66,8 @@ def load(
     """Reads, checks and merges all settings of one agent in one workspace.
 
     `arguments` maps dotted keys (`query.maxResults` or `query.max_results`) to values; None says nothing.
-    `environ`, `cwd` and `platform` are the process's own unless given. With `files=False`, no settings file is
-    read. `ConfigError` holds everything that is wrong, of all sources together.
+    `environ`, `cwd` and `platform` are the process's own unless given. With `files=False`, no settings file
+    is read. `ConfigError` holds everything that is wrong, of all sources together.
     """
     places = Places(os.environ if environ is None else environ, cwd=cwd, platform=platform)
     name = agent_folder_name(agent or places.environ.get("MEMGREP_AGENT", "").strip() or "main")
@@ -195,7 +197,9 @@ class _Resolver:
     def secrets(self) -> None:
         key = self.values["remote.apiKey"]
         if key is not None:
-            self.values["remote.apiKey"] = self.secret(str(key), "remote.apiKey", self.origins["remote.apiKey"])
+            self.values["remote.apiKey"] = self.secret(
+                str(key), "remote.apiKey", self.origins["remote.apiKey"]
+            )
         found = [layer.values["remote.headers"] for layer in self.layers if "remote.headers" in layer.values]
         self.values["remote.headers"] = self.headers("remote.headers", found)
 
@@ -246,8 +250,12 @@ class _Resolver:
         self.values["store.vector.extensionPath"] = self.placed("store.vector.extensionPath")
         self.values["local.modelCacheDir"] = self.placed("local.modelCacheDir")
         model = self.values["local.modelPath"]
-        # A name without a slash may be a model that is known by name; only what looks like a path is made one.
-        if isinstance(model, str) and not model.startswith("hf:") and (model[0] in "~." or "/" in model or "\\" in model):
+        # A name without a slash may be a model known by name; only what looks like a path is made one.
+        if (
+            isinstance(model, str)
+            and not model.startswith("hf:")
+            and (model[0] in "~." or "/" in model or "\\" in model)
+        ):
             self.values["local.modelPath"] = self.placed("local.modelPath")
         own = os.path.join(self.places.openclaw, "agents", self.agent)
         self.values["sync.sessions.path"] = self.placed("sync.sessions.path") or os.path.join(own, "sessions")
@@ -276,9 +284,9 @@ class _Resolver:
             for entry in _entries(self.values["memory.qmd.paths"])
         )
 
-    def collected(self, key: str) -> list[dict[str, str]]:
+    def collected(self, key: str) -> list[Any]:
         """The items of a list that adds up. An environment variable or an argument starts it anew."""
-        found: list[dict[str, str]] = []
+        found: list[Any] = []
         for layer in self.layers:
             added = layer.adding.get(key, [])
             if added and not layer.is_file:
@@ -291,7 +299,8 @@ class _Resolver:
 
     def numbers(self) -> None:
         tokens, overlap = self.values["chunking.tokens"], self.values["chunking.overlap"]
-        assert isinstance(tokens, int) and isinstance(overlap, int)
+        assert isinstance(tokens, int)
+        assert isinstance(overlap, int)
         if overlap >= tokens:
             self.values["chunking.overlap"] = tokens - 1
             if "chunking.overlap" in self.origins:
@@ -300,7 +309,10 @@ class _Resolver:
         assert isinstance(multiplier, int)
         if multiplier > LARGEST_MULTIPLIER:
             self.values["query.hybrid.candidateMultiplier"] = LARGEST_MULTIPLIER
-            self.warn("query.hybrid.candidateMultiplier", f"{multiplier} is more than {LARGEST_MULTIPLIER}, which is used")
+            self.warn(
+                "query.hybrid.candidateMultiplier",
+                f"{multiplier} is more than {LARGEST_MULTIPLIER}, which is used",
+            )
         self.weights("query.hybrid.vectorWeight", "query.hybrid.textWeight")
         scope = self.values["memory.qmd.scope"]
         assert isinstance(scope, tuple)
@@ -314,7 +326,8 @@ class _Resolver:
             return
         vector = VECTOR_WEIGHT if vector is None else vector
         text = TEXT_WEIGHT if text is None else text
-        assert isinstance(vector, float) and isinstance(text, float)
+        assert isinstance(vector, float)
+        assert isinstance(text, float)
         total = vector + text
         if total == 0:
             self.warn(vector_key, "both weights are 0; the measured ones are used")
@@ -340,10 +353,13 @@ class _Resolver:
         if "all" in modalities:
             self.values["multimodal.modalities"] = ("image", "audio")
         if self.values["multimodal.enabled"] and self.values["fallback"] != "none":
-            self.problem("fallback", f'found "{self.values["fallback"]}", allowed: "none" while multimodal.enabled is true')
+            self.problem(
+                "fallback",
+                f'found "{self.values["fallback"]}", allowed: "none" while multimodal.enabled is true',
+            )
 
 
-def _entries(value: object) -> list[dict[str, str]]:
+def _entries(value: object) -> list[Any]:
     """The items of a checked list; their types are those its kind promises."""
     assert isinstance(value, tuple)
     return list(value)

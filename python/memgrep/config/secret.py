@@ -40,7 +40,9 @@ class Secret:
                 value = self._environ.get(name, "").strip()
                 if not value:
                     raise ConfigError(
-                        Problem(self._source, self._line, self._key, f"environment variable {name} is not set")
+                        Problem(
+                            self._source, self._line, self._key, f"environment variable {name} is not set"
+                        )
                     )
                 parts.append(value)
         return "".join(parts)

@@ -1,7 +1,7 @@
 """The settings as they were written: values by key, each with the place it stands at. Nothing is merged here.
 
-    openclaw.json      memory.*, models.providers.*, agents.*; everything else in it is OpenClaw's and is skipped
-    memgrep.toml       the same tables, and the keys of memory.search at the top; everything else is an error
+    openclaw.json      memory.*, models.providers.*, agents.*; the rest of it is OpenClaw's and is skipped
+    memgrep.toml       the same tables, and the keys of memory.search at the top; the rest is an error
     .memgrep.toml      as memgrep.toml, with only the keys that a workspace may set
     MEMGREP_…          one variable a key
     arguments          dotted keys
@@ -15,7 +15,7 @@ import os
 import stat
 
 from memgrep.config.keys import ENTRY, KEYS, OPENCLAW_ONLY, PER_AGENT, Key, env_name, snake
-from memgrep.config.kinds import Kind, Node, Wrong, node_of, shown
+from memgrep.config.kinds import Kind, Node, Wrong, kind_of, node_of, shown
 from memgrep.config.places import agent_folder_name, inside
 from memgrep.errors import Problem
 
@@ -32,7 +32,7 @@ SEARCH = "memory.search"
 
 
 class Origin:
-    """Where a value was written. `shared` is False for what one agent alone has; `base` is what its paths count from."""
+    """Where a value was written. `shared`: not of one agent alone. `base`: what its paths count from."""
 
     __slots__ = ("base", "line", "shared", "source")
 
@@ -111,7 +111,7 @@ class _Reader:
     def file(self, root: Node) -> None:
         """The tables in the order in which they win."""
         if not isinstance(root[1], dict):
-            self.problem(root[0], "", f"found {shown(root[1])}, allowed: a table of settings")
+            self.problem(root[0], "", f"found {kind_of(root[1])}, allowed: a table of settings")
             return
         top = dict(root[1])
         tables = {name: top.pop(name) for name in ("agents", "models", "memory") if name in top}
@@ -129,7 +129,7 @@ class _Reader:
                     self.keys(search[1], f"{SEARCH}.", "")
                 self.keys((memory[0], rest), "memory.", "memory.", extra=("search",))
             else:
-                self.problem(memory[0], "memory", f"found {shown(memory[1])}, allowed: a table")
+                self.problem(memory[0], "memory", f"found {kind_of(memory[1])}, allowed: a table")
         self.models(self.part(tables, "models", "models", ("providers",)))
         self.defaults(defaults)
         if self.strict:
@@ -137,12 +137,20 @@ class _Reader:
         elif "memorySearch" in top:
             line = top["memorySearch"][0]
             self.layer.warnings.append(
-                f"{self.source}:{line}: memorySearch: not read at the top of the file; move it to memory.search"
+                f"{self.source}:{line}: memorySearch: not read at the top; move it to memory.search"
             )
         self.shared = False
         for found, path in self.own(agents):
             if self.strict:
-                allowed = ("id", "memorySearch", "memory_search", "memory", "workspace", "userTimezone", "user_timezone")
+                allowed = (
+                    "id",
+                    "memorySearch",
+                    "memory_search",
+                    "memory",
+                    "workspace",
+                    "userTimezone",
+                    "user_timezone",
+                )
                 for written, (line, _) in found.items():
                     if written not in allowed:
                         self.unknown(line, f"{path}.{written}", written, list(allowed))
@@ -159,7 +167,11 @@ class _Reader:
                     self.value(KEYS[name], entry[0], entry[1], f"{path}.{name.rpartition('.')[2]}")
 
     def part(
-        self, holder: Mapping[str, tuple[int | None, Node]], name: str, path: str, allowed: tuple[str, ...] | None
+        self,
+        holder: Mapping[str, tuple[int | None, Node]],
+        name: str,
+        path: str,
+        allowed: tuple[str, ...] | None,
     ) -> dict[str, tuple[int | None, Node]]:
         """A table inside one of ours; with `allowed`, other keys in it are errors in our own files."""
         entry = holder.get(name)
@@ -167,7 +179,7 @@ class _Reader:
             return {}
         value = entry[1][1]
         if not isinstance(value, dict):
-            self.problem(entry[0], path, f"found {shown(value)}, allowed: a table")
+            self.problem(entry[0], path, f"found {kind_of(value)}, allowed: a table")
             return {}
         if self.strict and allowed is not None:
             for key, (line, _) in value.items():
@@ -175,9 +187,7 @@ class _Reader:
                     self.unknown(line, f"{path}.{key}", key, list(allowed))
         return dict(value)
 
-    def take(
-        self, holder: dict[str, tuple[int | None, Node]], name: str
-    ) -> tuple[int | None, Node] | None:
+    def take(self, holder: dict[str, tuple[int | None, Node]], name: str) -> tuple[int | None, Node] | None:
         """An entry in either spelling."""
         return holder.get(name) or holder.get(snake(name))
 
@@ -208,14 +218,16 @@ class _Reader:
                     if isinstance(name, str) and agent_folder_name(name) == self.agent:
                         found.append((dict(node[1]), f"agents.list[{name}]"))
         else:
-            self.problem(listed[0], "agents.list", f"found {shown(listed[1])}, allowed: a list of tables with id")
+            self.problem(
+                listed[0], "agents.list", f"found {kind_of(listed[1])}, allowed: a list of tables with id"
+            )
         entries = agents.get("entries", (None, (None, {})))[1]
         if isinstance(entries[1], dict):
             for name, (_, node) in entries[1].items():
                 if agent_folder_name(name) == self.agent and isinstance(node[1], dict):
                     found.append((dict(node[1]), f"agents.entries.{name}"))
         else:
-            self.problem(entries[0], "agents.entries", f"found {shown(entries[1])}, allowed: a table")
+            self.problem(entries[0], "agents.entries", f"found {kind_of(entries[1])}, allowed: a table")
         return found
 
     def models(self, models: dict[str, tuple[int | None, Node]]) -> None:
@@ -225,7 +237,9 @@ class _Reader:
             if self.refused(line, path):
                 continue
             if not isinstance(node[1], dict):
-                self.problem(line, path, f"found {shown(node[1])}, allowed: a table with {', '.join(ENTRY)}")
+                self.problem(
+                    line, path, f"found {kind_of(node[1])}, allowed: a table with {', '.join(ENTRY)}"
+                )
                 continue
             entry = self.layer.entries.setdefault(name, {})
             for key, (key_line, value) in node[1].items():
@@ -241,9 +255,9 @@ class _Reader:
     # Keys of the table
 
     def keys(self, node: Node, path: str, prefix: str, extra: tuple[str, ...] = ()) -> None:
-        """A table of keys: `path` as written, `prefix` as in `KEYS`; `extra` are other names that stand there."""
+        """A table of keys: `path` as written, `prefix` as in `KEYS`; `extra` are other names allowed there."""
         if not isinstance(node[1], dict):
-            self.problem(node[0], path[:-1], f"found {shown(node[1])}, allowed: a table")
+            self.problem(node[0], path[:-1], f"found {kind_of(node[1])}, allowed: a table")
             return
         names = _names(prefix)
         seen: dict[str, int | None] = {}
@@ -296,15 +310,15 @@ class _Reader:
     # What a workspace may say
 
     def refused(self, line: int | None, path: str, key: Key | None = None) -> bool:
-        """Whether the file belongs to the notes and not to the user, and the key is not one of theirs to set."""
+        """Whether the file belongs to the notes and not to the user, and the key is not theirs to set."""
         if self.workspace is None or (key and key.notes):
             return False
         variable = f", in {env_name(key.name)}" if key else ""
         self.problem(
             line,
             path,
-            "a workspace's own file may not set this (only query, chunking, ignore, and extraPaths inside the "
-            f"workspace); set it in {self.allowed_at}{variable} or as an argument",
+            "a workspace's own file may not set this (only query, chunking, ignore, and extraPaths inside "
+            f"the workspace); set it in {self.allowed_at}{variable} or as an argument",
         )
         return True
 
@@ -319,7 +333,7 @@ class _Reader:
                 self.problem(
                     entry["line"] or found.origin.line,
                     path,
-                    f"{shown(entry['path'])} leads out of the workspace, which a workspace's own file may not do; "
+                    f"{shown(entry['path'])} leads out of the workspace, which a workspace's own file may not; "
                     f"set it in {self.allowed_at}, in {env_name('extraPaths')} or as an argument",
                 )
 
@@ -356,12 +370,13 @@ def from_file(
     reader = _Reader(layer, path, os.path.dirname(path), agent, strict=form == "toml")
     reader.workspace = workspace
     reader.allowed_at = allowed_at
+    if path == os.devnull:
+        return layer
     try:
         facts = os.lstat(path) if workspace is not None else os.stat(path)
         if not stat.S_ISREG(facts.st_mode):
-            if not (stat.S_ISDIR(facts.st_mode) and workspace is not None):
-                kind = "a link, which is not followed" if stat.S_ISLNK(facts.st_mode) else "not a file"
-                reader.problem(None, "", kind)
+            link = stat.S_ISLNK(facts.st_mode)
+            reader.problem(None, "", "a link, which is not followed" if link else "not a file")
             return layer
         if facts.st_size > LARGEST_FILE:
             reader.problem(None, "", f"larger than {LARGEST_FILE // 1024**2} MB, so not a settings file")
