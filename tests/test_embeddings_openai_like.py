@@ -26,7 +26,9 @@ NOTES = [f"note {number} about topic {number * 7}" for number in range(100)]
 def embedder(fake, service="openai-compatible", *, http=None, limits=None, **options):
     row = SERVICES[service]
     door = Http(row.id, fake.url, **({"clock": FakeClock(), "jitter": lambda: 1.0} | (http or {})))
-    return OpenAILike(replace(row, limits=limits) if limits else row, door, options.pop("model", "m"), **options)
+    return OpenAILike(
+        replace(row, limits=limits) if limits else row, door, options.pop("model", "m"), **options
+    )
 
 
 def embedded(fake, texts, **options):
@@ -59,7 +61,9 @@ def test_the_order_is_that_of_the_index_numbers():
 
 
 def test_rows_without_index_numbers_are_in_order():
-    results, _ = embedded(FakeEmbeddings(rewrite=lambda rows, texts: [{"embedding": r["embedding"]} for r in rows]), TEXTS)
+    results, _ = embedded(
+        FakeEmbeddings(rewrite=lambda rows, texts: [{"embedding": r["embedding"]} for r in rows]), TEXTS
+    )
 
     assert results == [right(text) for text in TEXTS]
 
@@ -106,7 +110,10 @@ def test_a_bad_number_costs_one_text(bad):
     """F104: nine of ten get their vectors."""
 
     def spoil(rows, texts):
-        return [row | {"embedding": [bad, *row["embedding"][1:]]} if "topic 21" in text else row for row, text in zip(rows, texts)]
+        return [
+            row | {"embedding": [bad, *row["embedding"][1:]]} if "topic 21" in text else row
+            for row, text in zip(rows, texts, strict=True)
+        ]
 
     results, _ = embedded(FakeEmbeddings(rewrite=spoil), NOTES[:10])
 
@@ -117,7 +124,10 @@ def test_a_bad_number_costs_one_text(bad):
 
 def test_a_zero_vector_costs_one_text():
     def spoil(rows, texts):
-        return [row | {"embedding": [0.0] * 32} if "topic 21" in text else row for row, text in zip(rows, texts)]
+        return [
+            row | {"embedding": [0.0] * 32} if "topic 21" in text else row
+            for row, text in zip(rows, texts, strict=True)
+        ]
 
     results, _ = embedded(FakeEmbeddings(rewrite=spoil), NOTES[:10])
 
@@ -128,7 +138,9 @@ def test_a_zero_vector_costs_one_text():
 def test_a_server_that_fails_on_one_text_costs_that_text():
     """F104: status 500 with a text about NaN."""
     nan = Answer(500, {"error": "failed to encode response: json: unsupported value: NaN"})
-    fake = FakeEmbeddings(decide=lambda texts, body: nan if any("topic 21" in text for text in texts) else None)
+    fake = FakeEmbeddings(
+        decide=lambda texts, body: nan if any("topic 21" in text for text in texts) else None
+    )
 
     results, _ = embedded(fake, NOTES[:10])
 
@@ -139,7 +151,10 @@ def test_a_server_that_fails_on_one_text_costs_that_text():
 
 def test_a_vector_of_another_length_costs_one_text():
     def spoil(rows, texts):
-        return [row | {"embedding": row["embedding"][:8]} if "topic 21" in text else row for row, text in zip(rows, texts)]
+        return [
+            row | {"embedding": row["embedding"][:8]} if "topic 21" in text else row
+            for row, text in zip(rows, texts, strict=True)
+        ]
 
     with FakeEmbeddings() as fake:
         made = embedder(fake)
@@ -173,7 +188,9 @@ def test_floats_and_base64_give_the_same_bits():
 def test_numbers_are_never_asked_for_as_base64():
     """F106."""
     fake = FakeEmbeddings(
-        decide=lambda texts, body: Answer(400, {"error": "base64?"}) if body.get("encoding_format") == "base64" else None
+        decide=lambda texts, body: (
+            Answer(400, {"error": "base64?"}) if body.get("encoding_format") == "base64" else None
+        )
     )
     results, _ = embedded(fake, TEXTS)
 
@@ -279,13 +296,15 @@ def test_a_text_that_is_too_long_is_cut_and_averaged():
     """F107: status 500 "too large" above 512 tokens; the rest is not touched."""
     long = " ".join(f"word{number}" for number in range(900))
     too_large = Answer(500, {"error": {"message": "input is too large to process"}})
-    fake = FakeEmbeddings(max_item_tokens=512, too_large=too_large, count_tokens=lambda text: len(text.split()))
+    fake = FakeEmbeddings(
+        max_item_tokens=512, too_large=too_large, count_tokens=lambda text: len(text.split())
+    )
 
     results, _ = embedded(fake, [*TEXTS, long, *NOTES])
 
     assert all(isinstance(result, bytes) for result in results)
     assert [*results[:4], *results[5:]] == [right(text) for text in [*TEXTS, *NOTES]]
-    near = sum(a * b for a, b in zip(unpack(results[4]), unpack(right(long))))
+    near = sum(a * b for a, b in zip(unpack(results[4]), unpack(right(long)), strict=True))
     assert near > 0.95, "the average of the parts is near the vector of the whole"
 
 
@@ -307,7 +326,12 @@ def test_a_wrong_estimate_is_learnt_from():
 
 def replace_limits(**changes):
     row = SERVICES["openai-compatible"].limits
-    values = {"items": row.items, "tokens": row.tokens, "item_tokens": row.item_tokens, "bytes": row.bytes} | changes
+    values = {
+        "items": row.items,
+        "tokens": row.tokens,
+        "item_tokens": row.item_tokens,
+        "bytes": row.bytes,
+    } | changes
     return type(row)(**values)
 
 
@@ -347,7 +371,9 @@ def test_a_request_that_is_always_refused_is_not_blamed_on_the_texts():
 
 def test_a_used_up_quota_stops_the_run():
     """F110: at most two requests."""
-    gone = Answer(429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}})
+    gone = Answer(
+        429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
+    )
     fake = FakeEmbeddings(decide=lambda texts, body: gone)
 
     with pytest.raises(ProviderRateLimited, match="quota"):
@@ -358,7 +384,9 @@ def test_a_used_up_quota_stops_the_run():
 
 def test_what_came_before_a_failure_stands():
     """Paid work is kept: results are given out as they come, then the error."""
-    gone = Answer(429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}})
+    gone = Answer(
+        429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
+    )
     with FakeEmbeddings() as fake:
         fake.decide = lambda texts, body: gone if fake.requests > 2 else None
         made = embedder(fake)
@@ -378,7 +406,9 @@ def test_rate_limits_are_waited_out():
     told = []
     with FakeEmbeddings(rate=(10, 60.0, clock), dims=8) as fake:
         made = embedder(fake, http={"clock": clock}, limits=replace_limits(items=4))
-        results = list(made.embed_documents(NOTES * 2, progress=lambda stage, done, total: told.append(stage)))
+        results = list(
+            made.embed_documents(NOTES * 2, progress=lambda stage, done, total: told.append(stage))
+        )
         made.close()
 
     assert all(isinstance(result, bytes) for result in results)
@@ -408,7 +438,9 @@ def test_a_slow_server_gets_less_at_a_time():
 
 
 def test_a_refused_question_is_an_error():
-    with FakeEmbeddings(decide=lambda texts, body: Answer(400, {"error": "no"}) if "Miso" in texts[0] else None) as fake:
+    with FakeEmbeddings(
+        decide=lambda texts, body: Answer(400, {"error": "no"}) if "Miso" in texts[0] else None
+    ) as fake:
         made = embedder(fake)
         with pytest.raises(ProviderRejected, match="400: no"):
             made.embed_query("Miso?")
@@ -470,7 +502,9 @@ def test_no_texts_need_no_request():
 
 def fingerprint(service="openai-compatible", url="http://127.0.0.1:9/v1", headers=None, **options):
     door = Http(service, url, headers=headers or {})
-    return OpenAILike(SERVICES[service], door, options.pop("model", "m"), headers=headers, **options).fingerprint
+    return OpenAILike(
+        SERVICES[service], door, options.pop("model", "m"), headers=headers, **options
+    ).fingerprint
 
 
 def test_credentials_are_no_part_of_the_identity():
@@ -505,7 +539,9 @@ def test_what_changes_vectors_changes_the_identity(change):
 
 
 def test_the_identity_holds_no_secret():
-    assert "sekret" not in fingerprint(headers={"X-Api-Key": "sekret"}, url="http://rod:sekret@127.0.0.1:9/v1")
+    assert "sekret" not in fingerprint(
+        headers={"X-Api-Key": "sekret"}, url="http://rod:sekret@127.0.0.1:9/v1"
+    )
 
 
 # The services' own ways
@@ -577,13 +613,19 @@ def test_a_text_that_is_no_unicode_is_still_sent():
 def test_a_server_of_another_kind_is_an_error():
     fake = FakeEmbeddings(script=[Answer(405, b"")])
 
-    with pytest.raises(ProviderUnavailable, match="check remote.baseUrl and model"):
+    with pytest.raises(ProviderUnavailable, match=r"check remote\.baseUrl and model"):
         embedded(fake, TEXTS)
 
 
 def test_every_failure_is_a_provider_error():
     """Whatever a server does, callers catch one class."""
-    for answer in (Answer(418), Answer(200, b"\xff\xfe"), Answer(200, []), Answer(302, b"", {"Location": "//"}), Answer(500)):
+    for answer in (
+        Answer(418),
+        Answer(200, b"\xff\xfe"),
+        Answer(200, []),
+        Answer(302, b"", {"Location": "//"}),
+        Answer(500),
+    ):
         fake = FakeEmbeddings(decide=lambda texts, body, answer=answer: answer)
         with pytest.raises(ProviderError):
             embedded(fake, TEXTS)

@@ -27,7 +27,10 @@ def test_a_unit_vector_has_length_1_and_the_same_direction(values):
 
     assert math.isclose(math.hypot(*vector), 1, abs_tol=1e-5)
     scale = math.hypot(*values)
-    assert all(math.isclose(got * scale, want, rel_tol=1e-4, abs_tol=1e-4 * scale) for got, want in zip(vector, values))
+    assert all(
+        math.isclose(got * scale, want, rel_tol=1e-4, abs_tol=1e-4 * scale)
+        for got, want in zip(vector, values, strict=True)
+    )
 
 
 def test_a_unit_vector_is_left_bit_for_bit():
