@@ -7,11 +7,21 @@ use memgrep::text::{for_each_term, query_terms, token_estimate, token_set};
 /// About 200 kB of notes in one manner of writing.
 fn notes(manner: &str) -> String {
     let line = match manner {
-        "english" => "The broker moved to rack seven on Friday, and Anna's team wants the retention plan before the harbour review.\n",
-        "code" => "- `memorySearch.query.hybrid` in configs/ingest.toml: set retry_index=7.14.2, see https://wiki.example/setup#GB-per-s\n",
-        "german" => "Die Verjährungsfrist für Mängelansprüche beträgt fünf Jahre; für größere Änderungen gilt die Übergangsregelung.\n",
-        "russian" => "Совещание перенесли на пятницу, потому что отчёт о хранилище ещё не готов и его нужно согласовать.\n",
-        _ => "昨日は図書館で会議録を整理した。下周二在图书馆整理会议纪要。내일 도서관에서 회의록을 정리한다.\n",
+        "english" => {
+            "The broker moved to rack seven on Friday, and Anna's team wants the retention plan before the harbour review.\n"
+        }
+        "code" => {
+            "- `memorySearch.query.hybrid` in configs/ingest.toml: set retry_index=7.14.2, see https://wiki.example/setup#GB-per-s\n"
+        }
+        "german" => {
+            "Die Verjährungsfrist für Mängelansprüche beträgt fünf Jahre; für größere Änderungen gilt die Übergangsregelung.\n"
+        }
+        "russian" => {
+            "Совещание перенесли на пятницу, потому что отчёт о хранилище ещё не готов и его нужно согласовать.\n"
+        }
+        _ => {
+            "昨日は図書館で会議録を整理した。下周二在图书馆整理会议纪要。내일 도서관에서 회의록을 정리한다.\n"
+        }
     };
     line.repeat(200_000 / line.len())
 }

@@ -51,7 +51,10 @@ impl Notes {
     }
 
     fn chunks(&self) -> Vec<LexicalChunk<'_>> {
-        (0..).zip(self.texts.iter().zip(&self.paths)).map(|(id, (text, path))| chunk(id, text, path)).collect()
+        (0..)
+            .zip(self.texts.iter().zip(&self.paths))
+            .map(|(id, (text, path))| chunk(id, text, path))
+            .collect()
     }
 }
 
@@ -83,7 +86,8 @@ fn searching(bench: &mut Criterion) {
     let mut id = CHUNKS as u64;
     group.bench_function("one note of three chunks", |bench| {
         bench.iter(|| {
-            let chunks: Vec<_> = (0..3).map(|part| chunk(id + part, &notes.texts[part as usize], "memory/today.md")).collect();
+            let chunks: Vec<_> =
+                (0..3).map(|part| chunk(id + part, &notes.texts[part as usize], "memory/today.md")).collect();
             lexical.remove(&[id - 3, id - 2, id - 1]).expect("removed");
             lexical.add(&chunks).expect("added");
             lexical.commit(id).expect("committed");

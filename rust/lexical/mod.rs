@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use tantivy::directory::META_LOCK;
 use tantivy::indexer::{IndexWriter, IndexWriterOptions, LogMergePolicy};
-use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{Directory as _, Index, IndexSettings, SegmentReader, TantivyDocument, TantivyError};
 
@@ -97,7 +99,8 @@ impl Lexical {
     /// # Errors
     /// When the folder cannot be read.
     pub fn open(folder: &Path) -> Result<Self> {
-        let mut lexical = Self { folder: folder.to_owned(), fields: Fields::new().0, current: None, writer: None };
+        let mut lexical =
+            Self { folder: folder.to_owned(), fields: Fields::new().0, current: None, writer: None };
         lexical.refresh()?;
         Ok(lexical)
     }
@@ -151,7 +154,10 @@ impl Lexical {
         writer.wait_merging_threads().map_err(self.failed())?;
         self.refresh()?;
         if self.generation() != Some(generation) {
-            return Err(Error::Derived { path: self.folder.clone(), message: "a commit did not reach the disk".to_owned() });
+            return Err(Error::Derived {
+                path: self.folder.clone(),
+                message: "a commit did not reach the disk".to_owned(),
+            });
         }
         Ok(())
     }
@@ -204,7 +210,11 @@ impl Lexical {
     }
 
     /// Does `change` with the writer, made for about `chunks` more chunks if there is none yet.
-    fn write(&mut self, chunks: usize, change: impl FnOnce(&IndexWriter) -> tantivy::Result<()>) -> Result<()> {
+    fn write(
+        &mut self,
+        chunks: usize,
+        change: impl FnOnce(&IndexWriter) -> tantivy::Result<()>,
+    ) -> Result<()> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
             None => self.make_writer(chunks)?,
@@ -256,7 +266,7 @@ impl Current {
         let index = Index::open(folder.clone())?;
         // As long as it is held no writer deletes the segments we are about to open.
         let _lock = folder.acquire_lock(&META_LOCK)?;
-        let meta = folder.atomic_read(Path::new("meta.json"))?;
+        let meta = folder.atomic_read(Path::new(folder::META))?;
         if before.is_some_and(|before| before.meta == meta) {
             return Ok(None);
         }
@@ -270,7 +280,11 @@ impl Current {
         if before.is_none() && !folder::verify(&folder, &index)? {
             return Err(damaged("a checksum is wrong"));
         }
-        let readers = index.searchable_segments()?.iter().map(SegmentReader::open).collect::<tantivy::Result<Vec<_>>>()?;
+        let readers = index
+            .searchable_segments()?
+            .iter()
+            .map(SegmentReader::open)
+            .collect::<tantivy::Result<Vec<_>>>()?;
         let snapshot = Snapshot::new(readers, fields, before.map(|before| &before.snapshot))?;
         Ok(Some(Self { snapshot, generation, meta }))
     }

@@ -98,9 +98,11 @@ impl Compound {
 
     /// Takes joiners off the end, but for those of `C++` and `C#`.
     fn trim(&mut self) {
-        let letters = self.units.iter().rposition(|unit| joiner(unit.class).is_none()).map_or(0, |last| last + 1);
+        let letters =
+            self.units.iter().rposition(|unit| joiner(unit.class).is_none()).map_or(0, |last| last + 1);
         let rest = self.units.get(letters).map_or("", |unit| &self.folded[unit.folded..]);
-        let named = letters > 0 && self.units[letters - 1].class != Class::Digit && matches!(rest, "++" | "#");
+        let named =
+            letters > 0 && self.units[letters - 1].class != Class::Digit && matches!(rest, "++" | "#");
         if !named {
             if let Some(unit) = self.units.get(letters) {
                 self.folded.truncate(unit.folded);
@@ -161,7 +163,12 @@ impl Compound {
         sink(Term { text, start: self.units[range.start].start, end: self.units[range.end - 1].end });
     }
 
-    fn emit_whole<S: FnMut(Term<'_>) + ?Sized>(&self, range: &Range<usize>, whole: &mut String, sink: &mut S) {
+    fn emit_whole<S: FnMut(Term<'_>) + ?Sized>(
+        &self,
+        range: &Range<usize>,
+        whole: &mut String,
+        sink: &mut S,
+    ) {
         whole.clear();
         whole.extend(self.text(range).chars().filter(|c| !matches!(c, '-' | '_' | '\'')));
         if whole.len() <= MAX_TERM_BYTES {
@@ -187,7 +194,8 @@ impl Compound {
         let head = mode != Mode::Words
             && apostrophe(part.end)
             && (part.len() == 1
-                || self.text(part).ends_with('n') && self.folded[self.units[part.end].folded..].starts_with("'t"));
+                || self.text(part).ends_with('n')
+                    && self.folded[self.units[part.end].folded..].starts_with("'t"));
         tail || head
     }
 
@@ -197,7 +205,12 @@ impl Compound {
         let mut starts = [part.start; MAX_ATOMS];
         let mut count = 1;
         for at in part.start + 1..part.end {
-            if !border(class(at - 1), class(at), (at + 1 < part.end).then(|| class(at + 1)), at + 2 == part.end) {
+            if !border(
+                class(at - 1),
+                class(at),
+                (at + 1 < part.end).then(|| class(at + 1)),
+                at + 2 == part.end,
+            ) {
                 continue;
             }
             if count == MAX_ATOMS {
@@ -209,7 +222,8 @@ impl Compound {
         if count == 1 {
             return;
         }
-        let atoms = (0..count).map(|atom| starts[atom]..if atom + 1 < count { starts[atom + 1] } else { part.end });
+        let atoms =
+            (0..count).map(|atom| starts[atom]..if atom + 1 < count { starts[atom + 1] } else { part.end });
         let (mut numbers, mut initials) = (0, 0);
         for atom in atoms.clone() {
             match class(atom.start) {

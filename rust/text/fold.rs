@@ -56,9 +56,14 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 pub(super) fn class(c: char) -> Class {
     match c {
         FIRST..=LAST => ENTRIES[c as usize - FIRST as usize].class,
-        '\u{4e00}'..='\u{9fff}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{ac00}'..='\u{d7a3}' => Class::Ideograph,
+        '\u{4e00}'..='\u{9fff}'
+        | '\u{3041}'..='\u{3096}'
+        | '\u{30a1}'..='\u{30fa}'
+        | '\u{ac00}'..='\u{d7a3}' => Class::Ideograph,
         // The punctuation of East Asian text.
-        '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{ff0c}' | '\u{ff1a}' | '\u{ff1b}' => Class::Separator,
+        '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{ff0c}' | '\u{ff1a}' | '\u{ff1b}' => {
+            Class::Separator
+        }
         _ => find_class(c),
     }
 }
@@ -71,7 +76,9 @@ fn find_class(c: char) -> Class {
         '0'..='9' => Class::Digit,
         '\0'..='\x7f' => Class::Separator,
         // Curly and full-width forms, the Catalan middle dot and the Hebrew abbreviation marks behave as an apostrophe.
-        '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{ff07}' | '\u{b7}' | '\u{5f3}' | '\u{5f4}' => Class::Joiner(b'\''),
+        '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{ff07}' | '\u{b7}' | '\u{5f3}' | '\u{5f4}' => {
+            Class::Joiner(b'\'')
+        }
         '\u{2010}' | '\u{2011}' | '\u{ff0d}' => Class::Joiner(b'-'),
         '\u{ff3f}' => Class::Joiner(b'_'),
         '\u{ff0e}' => Class::Joiner(b'.'),
@@ -88,7 +95,13 @@ fn find_class(c: char) -> Class {
             _ if is_combining_mark(c) => Class::Mark,
             _ => Class::Lower,
         },
-        _ if is_combining_mark(c) => if is_syllable(c) { Class::Syllable } else { Class::Mark },
+        _ if is_combining_mark(c) => {
+            if is_syllable(c) {
+                Class::Syllable
+            } else {
+                Class::Mark
+            }
+        }
         _ => Class::Separator,
     }
 }
@@ -194,7 +207,10 @@ pub(super) fn push_mark(mark: char, folded: &mut String) {
 /// The folded form of one character of a script without spaces.
 pub(super) fn ideograph(c: char) -> char {
     match c {
-        '\u{4e00}'..='\u{9fff}' | '\u{3041}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}' | '\u{3131}'..='\u{318e}' => c,
+        '\u{4e00}'..='\u{9fff}'
+        | '\u{3041}'..='\u{30ff}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{3131}'..='\u{318e}' => c,
         '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}' | '\u{20000}'..='\u{3ffff}' => {
             let mut form = c;
             decompose_compatible(c, |part| form = part);

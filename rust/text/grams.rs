@@ -32,7 +32,13 @@ struct Unit {
 }
 
 /// The run of `grams.class` that begins at `start`; returns where it ends.
-pub(super) fn run<S: FnMut(Term<'_>) + ?Sized>(text: &str, start: usize, grams: Grams, mode: Mode, sink: &mut S) -> usize {
+pub(super) fn run<S: FnMut(Term<'_>) + ?Sized>(
+    text: &str,
+    start: usize,
+    grams: Grams,
+    mode: Mode,
+    sink: &mut S,
+) -> usize {
     let mut last = [Unit::default(); LONGEST];
     let mut count = 0;
     let mut at = start;
