@@ -7,9 +7,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::error::{Error, Result};
 
 /// Ignore files that count below extra paths and in the workspace.
-pub(super) const MEMGREPIGNORE: &[u8] = b".memgrepignore";
+const MEMGREPIGNORE: &[u8] = b".memgrepignore";
 /// Ignore files that count below extra paths only.
-pub(super) const GITIGNORE: &[u8] = b".gitignore";
+const GITIGNORE: &[u8] = b".gitignore";
 
 /// Folders that never hold notes.
 const NEVER_ENTERED: [&str; 7] =
@@ -25,7 +25,7 @@ pub(super) struct Rules {
     /// What an extra path is limited to.
     only: Option<Gitignore>,
     /// `.gitignore` files count.
-    pub git: bool,
+    git: bool,
 }
 
 impl Rules {
@@ -54,6 +54,11 @@ impl Rules {
     /// Whether an extra path's own glob has `path` in it.
     pub fn wanted(&self, path: &Path) -> bool {
         self.only.as_ref().is_none_or(|only| only.matched_path_or_any_parents(path, false).is_ignore())
+    }
+
+    /// Whether a file of this name holds patterns.
+    pub fn read_from(&self, name: &[u8]) -> bool {
+        name == MEMGREPIGNORE || self.git && name == GITIGNORE
     }
 
     /// Adds the ignore file `path`; what is wrong with it. What is right in it counts nevertheless.

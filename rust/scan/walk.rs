@@ -1,10 +1,9 @@
 //! One folder after the other: what is in it, what is taken, what is left out.
 
+use std::collections::HashMap;
 use std::fs::{self, DirEntry, FileType, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-
-use rustc_hash::FxHashMap;
 
 use super::rules::{self, Rules};
 use super::{Found, Scan, ScanSpec, Skipped, Source, Stat};
@@ -77,11 +76,10 @@ impl<'spec> Walk<'spec> {
     pub fn ignore_files(&mut self, entries: &[DirEntry], prefix: &str) {
         for entry in entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
             let path = entry.path();
-            let name = last_part(&path);
-            if name == rules::MEMGREPIGNORE || self.rules.git && name == rules::GITIGNORE {
-                if let Some(fault) = self.rules.push(&path) {
-                    self.skip(shown(&path, prefix), format!("unreadable: {fault}"));
-                }
+            if self.rules.read_from(last_part(&path))
+                && let Some(fault) = self.rules.push(&path)
+            {
+                self.skip(shown(&path, prefix), format!("unreadable: {fault}"));
             }
         }
     }
@@ -175,8 +173,7 @@ impl<'spec> Walk<'spec> {
         files.sort_unstable_by(|(a, _), (b, _)| (&a.path, rank(a)).cmp(&(&b.path, rank(b))));
         files.dedup_by(|(later, _), (first, _)| later.path == first.path);
         // Of several names of one file the first in rank, then in order, stays.
-        let mut names: FxHashMap<(u64, u64), usize> = FxHashMap::default();
-        names.reserve(files.len());
+        let mut names: HashMap<(u64, u64), usize> = HashMap::with_capacity(files.len());
         let mut others = Vec::new();
         for (at, (file, device)) in files.iter().enumerate().filter(|(_, (file, _))| file.stat.inode != 0) {
             let first = names.entry((*device, file.stat.inode)).or_insert(at);
