@@ -1,6 +1,8 @@
 """Settings from every source: who wins, what adds up, where things are, and what a value's origin is."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -571,3 +573,22 @@ def test_without_files_only_environment_and_arguments_count(machine):
 )
 def test_a_text_becomes_a_value_for_its_key(key, text, value):
     assert config.read_text(key, text) == value
+
+
+def test_settings_cost_a_cold_start_nothing_but_themselves():
+    """What keyword search imports is part of its speed."""
+    code = "import sys; before = set(sys.modules); import memgrep.config; print(*(set(sys.modules) - before))"
+    package = Path(config.__file__).parents[2]
+
+    shown = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={**os.environ, "PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    imported = set(shown.stdout.split())
+    assert {name for name in imported if not name.startswith("memgrep")} <= {"__future__"}
+    assert "memgrep.config.resolve" in imported
+    assert "memgrep._core" not in imported

@@ -10,11 +10,8 @@ from memgrep.errors import ConfigError, MemgrepError, NoteRefused, Problem, Prov
 
 
 def classes():
-    return {
-        name: kind
-        for name, kind in vars(errors).items()
-        if inspect.isclass(kind) and issubclass(kind, Exception)
-    }
+    found = {name: kind for name, kind in vars(errors).items() if inspect.isclass(kind)}
+    return {name: kind for name, kind in found.items() if issubclass(kind, Exception)}
 
 
 def test_the_drawing_is_the_tree():
