@@ -210,9 +210,13 @@ def test_our_own_file_has_the_tables_of_openclaws(machine):
 def test_in_openclaws_file_what_is_not_ours_is_skipped(machine):
     machine.openclaw(
         """{
-        gateway: {port: 1}, agents: {defaults: {model: "x", compaction: {mode: "safe"}}, list: [{id: "main", name: "M"}]},
-        models: {mode: "merge", providers: {chat: {api: "anthropic-messages", auth: "oauth", models: [{id: "m", cost: {}}]}}},
-        memory: {search: {rememberAcrossConversations: true, store: {driver: "sqlite", fts: {tokenizer: "trigram"}}}},
+        gateway: {port: 1},
+        agents: {defaults: {model: "x", compaction: {mode: "safe"}}, list: [{id: "main", name: "M"}]},
+        models: {
+            mode: "merge",
+            providers: {chat: {api: "anthropic-messages", auth: "oauth", models: [{id: "m", cost: {}}]}},
+        },
+        memory: {search: {rememberAcrossConversations: true, store: {fts: {tokenizer: "trigram"}}}},
         }"""
     )
 
@@ -466,7 +470,7 @@ def test_a_shared_store_path_must_name_the_agent(machine):
     machine.openclaw("{memory: {search: {store: {path: '/x/index.sqlite'}}}}")
 
     assert machine.load().store.path == "/x/index.sqlite"
-    with pytest.raises(ConfigError, match="put {agentId} into the path"):
+    with pytest.raises(ConfigError, match=r"put \{agentId\} into the path"):
         machine.load(agent="other")
     assert machine.load({"store.path": "/y.sqlite"}, agent="other").store.path == "/y.sqlite"
 

@@ -92,10 +92,9 @@ def read_note(
         return _page(note, shown, start, lines)
 
 
-def check_range(start: int | None, lines: int | None) -> tuple[int, int]:
+def check_range(start: object, lines: object) -> tuple[int, int]:
     """The two numbers as used, or a `ValueError` that names the range (F124)."""
     checked: list[int] = []
-    value: object
     for name, value, default in (("from", start, 1), ("lines", lines, PAGE_LINES)):
         if value is None:
             value = default

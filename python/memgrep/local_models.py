@@ -1,7 +1,8 @@
 """`memgrep models`: what is on this machine, and how it gets there or away."""
 
+from memgrep.embeddings import download as local
 from memgrep.embeddings import model_cache
-from memgrep.embeddings import models as local
+from memgrep.embeddings.models import KNOWN, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def act(action: str, name: str | None, settings: "Settings", door: "Door") -> in
     if action == "list":
         return _list(local.installed(cache), door)
     if action == "pull":
-        wanted = local.parse(name or settings.local.model_path or settings.model)
+        wanted = parse(name or settings.local.model_path or settings.model)
         return _tell([local.pull(wanted, cache, announce=door.note)], "installed", door)
     chosen = [
         model for model in local.installed(cache) if name is None or name in (model.name, model.folder.name)
@@ -50,9 +51,7 @@ def _list(installed: "list[local.Installed]", door: "Door") -> int:
 
     here = {model.name: model for model in installed}
     rows = [(model.name, size(model.size), "installed", str(model.folder)) for model in installed]
-    rows += [
-        (row.name, size(row.size), "-", row.licence) for row in local.KNOWN.values() if row.name not in here
-    ]
+    rows += [(row.name, size(row.size), "-", row.licence) for row in KNOWN.values() if row.name not in here]
     if door.json:
         known = [
             {
@@ -62,7 +61,7 @@ def _list(installed: "list[local.Installed]", door: "Door") -> int:
                 "licence": row.licence,
                 "installed": row.name in here,
             }
-            for row in local.KNOWN.values()
+            for row in KNOWN.values()
         ]
         door.document({"installed": [_plain(model) for model in installed], "known": known})
     else:

@@ -33,11 +33,15 @@ def check_question(query: object, max_results: object, min_score: object, corpus
         raise ValueError(f"corpus must be one of {', '.join(CORPORA)}, not {corpus!r}")
 
 
-def today(time_zone: str | None) -> int:
-    """Days since 1970-01-01 where the user is: a note of today is zero days old there (F037)."""
+def today(time_zone: str | None, now: float | None = None) -> int:
+    """Days since 1970-01-01 where the user is: a note of today is zero days old there (F037).
+
+    `time_zone` is a name such as Asia/Shanghai, None the system's. `now`: seconds since 1970 in UTC.
+    """
     import time
 
-    now = time.time()
+    if now is None:
+        now = time.time()
     if time_zone is None:
         offset = float(time.localtime(now).tm_gmtoff)
     else:

@@ -47,11 +47,7 @@ fn cut(line: &str, room: usize, tokens: usize) -> usize {
         };
         before = char;
         // A sentence ends after the blank that follows it.
-        let at = if quality == 3 && char.is_whitespace() {
-            at + char.len_utf8()
-        } else {
-            at
-        };
+        let at = if quality == 3 && char.is_whitespace() { at + char.len_utf8() } else { at };
         if quality > 0 && at > low && quality >= best.0 && is_grapheme_border(line, at) {
             best = (quality, at);
         }
@@ -104,7 +100,5 @@ fn grapheme_border(line: &str, end: usize) -> usize {
 
 fn is_grapheme_border(line: &str, at: usize) -> bool {
     // The whole line is at hand, so the cursor never asks for more context.
-    GraphemeCursor::new(at, line.len(), true)
-        .is_boundary(line, 0)
-        .unwrap_or(false)
+    GraphemeCursor::new(at, line.len(), true).is_boundary(line, 0).unwrap_or(false)
 }

@@ -83,6 +83,9 @@ impl Compound {
 
     /// Whether `sign` goes on with the run: joiners stand alone, but for `://`, `::`, `:\` and `++`.
     fn may_join(&self, sign: u8) -> bool {
+        if self.units.last().is_none_or(|unit| joiner(unit.class).is_none()) {
+            return true;
+        }
         let before = self.units.iter().rev().map_while(|unit| joiner(unit.class));
         let (count, first) = before.fold((0, None), |(count, _), sign| (count + 1, Some(sign)));
         match first {
@@ -109,14 +112,18 @@ impl Compound {
     /// Calls `sink` with the terms of the run.
     pub(super) fn emit<S: FnMut(Term<'_>) + ?Sized>(&mut self, mode: Mode, sink: &mut S) {
         let all = 0..self.units.len();
+        if all.is_empty() {
+            return;
+        }
+        if !self.joiners(&all) {
+            return self.emit_part(all, mode, sink);
+        }
         let mut whole = std::mem::take(&mut self.whole);
-        if mode != Mode::Words && self.joiners(&all) {
+        if mode != Mode::Words {
             self.emit_whole(&all, &mut whole, sink);
         }
         let strong = |class| matches!(joiner(class), Some(b'/' | b':' | b'\\' | b'@' | b'#'));
-        let mut segments = 0;
         self.split(all.clone(), strong, |segment| {
-            segments += 1;
             if mode != Mode::Words && segment != all && self.joiners(&segment) {
                 self.emit_whole(&segment, &mut whole, sink);
             }

@@ -16,7 +16,7 @@ import stat
 
 from memgrep.config.keys import ENTRY, KEYS, OPENCLAW_ONLY, PER_AGENT, Key, env_name, snake
 from memgrep.config.kinds import Kind, Node, Wrong, kind_of, node_of, shown
-from memgrep.config.places import agent_folder_name, inside
+from memgrep.config.places import agent_folder_name, inside, is_absolute
 from memgrep.errors import Problem
 
 TYPE_CHECKING = False
@@ -331,7 +331,10 @@ class _Reader:
         assert isinstance(found.value, tuple)
         for entry in found.value:
             where = os.path.join(self.workspace, entry["path"])
-            if entry["path"].startswith("~") or not inside(where, self.workspace):
+            foreign = entry["path"].startswith("~") or (
+                is_absolute(entry["path"]) and not os.path.isabs(entry["path"])
+            )
+            if foreign or not inside(where, self.workspace):
                 self.problem(
                     entry["line"] or found.origin.line,
                     path,
