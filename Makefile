@@ -36,7 +36,7 @@ test: test-rust test-python ## all tests, Rust and Python
 
 .PHONY: test-rust
 test-rust: check-tools
-	cargo test $(CARGO_PROFILE) --locked
+	cargo test $(CARGO_PROFILE) --locked --no-fail-fast
 
 .PHONY: test-python
 test-python: install

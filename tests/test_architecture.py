@@ -36,18 +36,18 @@ RUST_ARROWS = {
 
 # Which modules may name a crate from outside; a crate that nobody names is gone from Cargo.toml.
 RUST_CRATES = {
-    "blake3": "index lexical",
+    "blake3": "index lexical vector",
     "crossbeam_channel": "",
     "ignore": "scan",
     "memchr": "chunk note",
     "memmap2": "",
     "pyo3": "python",
-    "rusqlite": "index store",
-    "rustc_hash": "index lexical rank snippet store text",
-    "sqlite_vec": "",
+    "rusqlite": "index store vector",
+    "rustc_hash": "index lexical rank snippet store text vector",
+    "sqlite_vec": "vector",
     "tantivy": "lexical",
     "thiserror": "error",
-    "toml_edit": "",
+    "toml_edit": "syntax",
     "unicode_normalization": "rank text",
     "unicode_segmentation": "chunk snippet",
 }
