@@ -225,6 +225,29 @@ def test_in_openclaws_file_what_is_not_ours_is_skipped(machine):
     assert machine.load().providers["chat"].models == ("m",)
 
 
+def test_an_endpoint_of_openclaw_that_cannot_be_read_goes_as_a_whole(machine):
+    """Its key without its address would be sent to another host."""
+    machine.openclaw(
+        """{models: {providers: {
+        openai: {baseUrl: "https://proxy?x=1", apiKey: "of-the-proxy"},
+        chat: {apiKey: {source: "exec", id: "vault"}},
+        lab: {api: "openai-completions"},
+        }}}"""
+    )
+
+    settings = machine.load()
+
+    assert list(settings.providers) == ["lab"]
+    assert settings.endpoint("openai").api_key is None
+    assert [warning.rpartition("; ")[2] for warning in settings.warnings] == [
+        "models.providers.openai is not used",
+        "models.providers.chat is not used",
+    ]
+    machine.user("[models.providers.chat]\nbase_url = 'x'")
+    with pytest.raises(ConfigError, match=r"toml:2: models.providers.chat.base_url: found a text"):
+        machine.load()
+
+
 def test_openclaws_old_place_at_the_top_is_pointed_out(machine):
     machine.openclaw("{\n memorySearch: {provider: 'openai'}}")
 
@@ -577,7 +600,8 @@ def test_a_text_becomes_a_value_for_its_key(key, text, value):
 
 def test_settings_cost_a_cold_start_nothing_but_themselves():
     """What keyword search imports is part of its speed."""
-    code = "import sys; before = set(sys.modules); import memgrep.config; print(*(set(sys.modules) - before))"
+    before = "import os, stat, sys; before = set(sys.modules)"
+    code = f"{before}; import memgrep.config; print(*(set(sys.modules) - before))"
     package = Path(config.__file__).parents[2]
 
     shown = subprocess.run(
