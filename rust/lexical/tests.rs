@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tantivy::fieldnorm::FieldNormReader;
 
 use super::*;
-use crate::text::query_terms;
+use crate::text::{for_each_term, query_terms};
 
 const EVERYWHERE: u8 = 0b111;
 
@@ -417,4 +417,34 @@ fn f045_the_headings_above_a_text_are_searched() {
     add(&mut lexical, &entries);
     lexical.commit(1).unwrap();
     assert_eq!(ids(&search(&lexical, "payroll cut-off"))[0], 1);
+}
+
+/// A commit that lands while another handle opens the index: it sees one commit or the next, whole.
+#[test]
+fn a_handle_opened_during_commits_sees_whole_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = index(folder.path(), &["boat"]);
+    let path = folder.path();
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(move || {
+                    let mut last = 0;
+                    for _ in 0..100 {
+                        let lexical = Lexical::open(path).unwrap();
+                        let generation = lexical.generation().unwrap();
+                        assert_eq!(ids(&search(&lexical, "boat")), [generation - 1]);
+                        assert!(generation >= last);
+                        last = generation;
+                    }
+                })
+            })
+            .collect();
+        for round in 1..40 {
+            writer.remove(&[round - 1]).unwrap();
+            add(&mut writer, &[Entry::new(round, "boat")]);
+            writer.commit(round + 1).unwrap();
+        }
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
 }

@@ -181,7 +181,7 @@ impl Compound {
             return;
         }
         let text = self.text(&part);
-        self.send(&text[..text.floor_char_boundary(MAX_TERM_BYTES)], &part, sink);
+        self.send(beginning(text), &part, sink);
         if mode != Mode::Words {
             self.emit_atoms(part, sink);
         }
@@ -237,7 +237,7 @@ impl Compound {
         }
         for atom in atoms.filter(|atom| atom.len() > 1 || class(atom.start) == Class::Digit) {
             let text = self.text(&atom);
-            self.send(&text[..text.floor_char_boundary(MAX_TERM_BYTES)], &atom, sink);
+            self.send(beginning(text), &atom, sink);
         }
     }
 }
@@ -250,6 +250,12 @@ fn border(before: Class, here: Class, after: Option<Class>, last_but_one: bool) 
         (Class::Upper, Class::Upper) => after == Some(Class::Lower) && !last_but_one,
         _ => false,
     }
+}
+
+/// As much of a word as a term may hold.
+fn beginning(text: &str) -> &str {
+    let end = (0..=text.len().min(MAX_TERM_BYTES)).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
 }
 
 fn joiner(class: Class) -> Option<u8> {
