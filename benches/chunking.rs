@@ -23,7 +23,8 @@ fn odd_notes(bench: &mut Criterion) {
     const MEGABYTE: usize = 1 << 20;
     let mut group = bench.benchmark_group("chunk one megabyte");
     group.throughput(Throughput::Bytes(MEGABYTE as u64));
-    let items: String = (0..).map(|n| format!(r#"{{"key{n}":{n}}},"#)).take(MEGABYTE / 16).collect();
+    let mut items: String = (0..).map(|n| format!(r#"{{"key{n}":{n}}},"#)).take(MEGABYTE / 16).collect();
+    items.truncate(MEGABYTE);
     let notes = [
         ("one line", items),
         ("list entries", "- bought milk and bread\n".repeat(MEGABYTE / 24)),
