@@ -161,20 +161,19 @@ pub fn norm(vector: &[f32]) -> f64 {
 /// ```
 pub fn cosine(one: &[f32], other: &[f32]) -> f32 {
     debug_assert_eq!(one.len(), other.len());
-    cosine_to(one, norm(one), other.iter().copied())
+    cosine_to(one, norm(one), other.iter().copied()).unwrap_or(0.0)
 }
 
-/// The same for a packed vector; `None` if it is damaged: of another length, or without direction.
+/// The same for a packed vector; `None` if it is damaged: of another length, not finite or without direction.
 fn cosine_packed(query: &[f32], query_norm: f64, packed: &[u8]) -> Option<f32> {
     let (numbers, []) = packed.as_chunks::<4>() else { return None };
     if numbers.len() != query.len() {
         return None;
     }
-    let cosine = cosine_to(query, query_norm, numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)));
-    (cosine != 0.0 || numbers.iter().any(|bytes| f32::from_le_bytes(*bytes) != 0.0)).then_some(cosine)
+    cosine_to(query, query_norm, numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)))
 }
 
-fn cosine_to(query: &[f32], query_norm: f64, other: impl Iterator<Item = f32>) -> f32 {
+fn cosine_to(query: &[f32], query_norm: f64, other: impl Iterator<Item = f32>) -> Option<f32> {
     let (mut dot, mut square) = (0.0f64, 0.0f64);
     for (&a, b) in query.iter().zip(other) {
         let b = f64::from(b);
@@ -182,7 +181,7 @@ fn cosine_to(query: &[f32], query_norm: f64, other: impl Iterator<Item = f32>) -
         square += b * b;
     }
     let cosine = dot / (query_norm * square.sqrt());
-    if cosine.is_finite() { cosine.clamp(-1.0, 1.0) as f32 } else { 0.0 }
+    cosine.is_finite().then(|| cosine.clamp(-1.0, 1.0) as f32)
 }
 
 /// The one form of a vector on disk and between the parts: little-endian `f32`.
@@ -451,7 +450,9 @@ mod tests {
     #[test]
     fn f098_a_damaged_vector_has_no_cosine() {
         let query = [0.6, 0.8];
-        for damaged in [&pack(&[1.0])[..], &pack(&[1.0, 2.0])[..7], &pack(&[0.0, 0.0]), &[]] {
+        for damaged in
+            [&pack(&[1.0])[..], &pack(&[1.0, 2.0])[..7], &pack(&[0.0, 0.0]), &pack(&[0.6, f32::NAN]), &[]]
+        {
             assert_eq!(cosine_packed(&query, 1.0, damaged), None);
         }
         assert_eq!(
