@@ -114,7 +114,9 @@ class Library:
         self, query: str, max_results: int | None = None, min_score: float | None = None, **more: object
     ) -> Any:
         with self.ws.memory(**more) as memory:
-            return memory.search(query, max_results=max_results, min_score=min_score).to_json()
+            # A group chat: not cited, as on the command line.
+            answer = memory.search(query, max_results=max_results, min_score=min_score, session="x:group")
+            return answer.to_json()
 
     def get(self, path: str, start: int | None = None, lines: int | None = None) -> Any:
         from memgrep import memory_get

@@ -12,12 +12,12 @@ SCOPE = Scripted(403, {"error": {"message": "missing scope: model.request"}})
 
 def test_f116_text_is_indexed_without_a_provider(ws, door):
     for n in range(15):
-        ws.write(f"memory/n{n}.md", f"word{n}\n")
+        ws.write(f"memory/n{n}.md", f"{'abcdefghijklmno'[n] * 5}\n")
 
     report = door.index()
 
     assert (report["files"], report["provider"]) == (15, "none")
-    assert [hit["path"] for hit in door.search("word9")["results"]] == ["memory/n9.md"]
+    assert [hit["path"] for hit in door.search("jjjjj")["results"]] == ["memory/n9.md"]
 
 
 def test_f117_a_named_provider_that_fails_is_unavailable(ws, fake, remote):
@@ -214,23 +214,28 @@ def test_f104_a_bad_vector_costs_its_own_chunk(ws, fake, remote):
     assert len(ws.ran("search", "lantern", **remote)["results"]) == 6
 
 
-def test_auto_tells_before_notes_leave_the_machine(ws, fake, remote):
+class Elsewhere(HashEmbedder):
+    """Sends texts to another machine, if the settings had chosen it by themselves."""
+
+    host = "api.example.com"
+
+
+def test_auto_tells_before_notes_leave_the_machine(ws):
     """Once for every index, with host, chunks and tokens; nothing is sent without someone to tell."""
     ws.write("memory/a.md", "lantern oil\n")
-    auto = {**remote, "provider": "auto", "model": "text-embedding-3-small"}
     told: list[str] = []
+    with ws.memory(provider="auto", background=True) as memory:
+        embedder = memory._provider._chosen = Elsewhere()
+        memory._provider._asked = True
 
-    with ws.memory(**auto) as memory:
-        assert memory.index().vectors == 0
-        assert fake.inputs == 0
+        assert (memory.index().vectors, embedder.inputs) == (0, 0)
         memory.index(notice=told.append)
         memory.index(notice=told.append)
 
-    assert fake.inputs == 1
+    assert embedder.inputs == 1
     (notice,) = told
-    assert "127.0.0.1" in notice
-    assert "1 chunks" in notice
-    assert "tokens" in notice
+    assert "api.example.com" in notice
+    assert "1 chunks (about 300 tokens)" in notice
 
 
 def test_a_switched_off_memory_has_no_tools_and_no_results(ws):

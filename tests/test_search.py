@@ -33,7 +33,7 @@ def test_min_score_has_a_range(number):
         ("UTC", 86_400, 1),
         ("Asia/Shanghai", 16 * 3600, 1),
         ("America/Los_Angeles", 0, -1),
-        ("Pacific/Kiritimati", 10 * 3600, 1),
+        ("Pacific/Kiritimati", 20_000 * 86_400 + 10 * 3600, 20_001),
     ],
 )
 def test_a_day_begins_where_the_user_is(zone, now, day):

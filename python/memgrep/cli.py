@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
+    from memgrep.config.kinds import Node
     from memgrep.memory import Memory
 
 __all__ = ["main", "manual", "parser"]
@@ -49,6 +50,8 @@ def run(arguments: list[str]) -> int:
         return code
     except KeyboardInterrupt:
         return door.interrupted()
+    except BrokenPipeError:
+        raise
     except Exception as error:
         code = door.failed(error)
         if code == 0:
@@ -387,8 +390,16 @@ def _settings(written: list[str]) -> "dict[str, Any]":
             raise ValueError(f"--set {one}: write KEY=VALUE")
         key = by_name.get(name.strip().removeprefix("memory.search."))
         # An unknown name is left to the settings, which know what it may have meant.
-        values[name.strip()] = text if key is None else key.kind.read(text)[1]
+        values[name.strip()] = text if key is None else _plain(key.kind.read(text))
     return values
+
+
+def _plain(node: "Node") -> "Any":
+    """A value without the lines it stood on."""
+    value = node[1]
+    if isinstance(value, dict):
+        return {name: _plain(below) for name, (_, below) in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
 def _decoded(text: str) -> str:

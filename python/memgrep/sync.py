@@ -175,6 +175,8 @@ class _Run:
                 self.tell()
         except ProviderError as error:
             self.error = error
+        # What is stored is not pending any more.
+        self.store()
         return self.done + len(self.refused) > before
 
     def store(self) -> None:

@@ -24,6 +24,7 @@ __all__ = ["Upkeep", "count", "select"]
 
 # How long a search waits for another process that writes.
 _PATIENCE_MS = 100
+_IN_PROCESS = ("static", "local")
 # So many new chunks a search embeds itself, with a model in this process and with the one in the core.
 _FEW, _FEW_FAST = 16, 2_000
 # What a chunk costs on average, for a forecast.
@@ -154,12 +155,15 @@ class Upkeep:
         return index.pending_count() > 0 and _announced(index, embedder, provider, None)
 
     def _embed_few(self, index: Index, provider: "Provider") -> None:
-        """Vectors of new chunks, if the model runs here and they are few; the rest is not waited for."""
+        """Vectors of new chunks, if the model runs in this process and they are few.
+
+        The rest is not waited for, and no server is, not even one on this machine (F135).
+        """
         try:
             embedder = provider.embedder()
         except ProviderError:
             return  # the search itself will meet and report it
-        if embedder is None or embedder.host is not None:
+        if embedder is None or embedder.provider not in _IN_PROCESS:
             return
         select(index, embedder)
         few = _FEW if getattr(embedder, "core_model", None) is None else _FEW_FAST
