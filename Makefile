@@ -36,7 +36,7 @@ test: test-rust test-python ## all tests, Rust and Python
 
 .PHONY: test-rust
 test-rust: check-tools
-	cargo test $(CARGO_PROFILE) --locked
+	cargo test $(CARGO_PROFILE) --locked --no-fail-fast
 
 .PHONY: test-python
 test-python: install
@@ -104,7 +104,7 @@ help: ## this list
 
 .PHONY: check-tools
 check-tools:
-	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.89 or newer" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.91 or newer" >&2; exit 1; }
 	@command -v cc >/dev/null || { echo "cc is missing: install a C compiler (SQLite is compiled from source)" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "$(PYTHON) is missing or older than 3.11: make PYTHON=python3.12 ..." >&2; exit 1; }

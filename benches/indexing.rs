@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use memgrep::chunk::Chunking;
-use memgrep::index::{Index, SyncOptions};
+use memgrep::index::{Engine, Index, SyncOptions};
 use memgrep::scan::ScanSpec;
 
 fn sync(index: &Index, workspace: &Path) -> usize {
@@ -33,7 +33,7 @@ fn sync(index: &Index, workspace: &Path) -> usize {
 }
 
 fn open(folder: &Path) -> Index {
-    Index::open(&folder.join("index.sqlite"), false).expect("an index opens")
+    Index::open(&folder.join("index.sqlite"), false, Engine::Exact).expect("an index opens")
 }
 
 fn syncs(bench: &mut Criterion) {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use memgrep::chunk::Chunking;
-use memgrep::index::{Index, SearchOptions, SyncOptions};
+use memgrep::index::{AUTO_DECAY_FLOOR, Engine, Index, SearchOptions, SyncOptions};
 use memgrep::rank::Fusion;
 use memgrep::rank::decay::Decay;
 use memgrep::scan::ScanSpec;
@@ -23,12 +23,11 @@ fn options() -> SearchOptions {
         sources: 0b101,
         today: 20_454,
         fusion: Fusion::Absolute,
-        vector_weight: 0.2,
-        text_weight: 0.8,
-        decay: Decay::Bounded { half_life_days: 30.0, floor: 0.9 },
+        weights: None,
+        decay: Decay::Bounded { half_life_days: 30.0, floor: AUTO_DECAY_FLOOR },
         extra_fades: false,
         mmr_lambda: Some(0.7),
-        pool: 40,
+        candidate_multiplier: 4,
         snippet_chars: 700,
     }
 }
@@ -37,7 +36,7 @@ fn options() -> SearchOptions {
 fn indexed(folder: &Path, corpus: &corpus::Corpus) -> Index {
     let workspace = folder.join("workspace");
     corpus.write(&workspace).expect("the corpus can be written");
-    let index = Index::open(&folder.join("index.sqlite"), false).expect("a new index opens");
+    let index = Index::open(&folder.join("index.sqlite"), false, Engine::Exact).expect("a new index opens");
     let spec = ScanSpec { workspace, extra: Vec::new(), max_file_bytes: 1 << 24, ignore: Vec::new() };
     let sync = SyncOptions {
         spec,

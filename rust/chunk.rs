@@ -78,10 +78,7 @@ pub fn chunk(note: &str, curated: bool, chunking: Chunking) -> Vec<Chunk> {
     };
     match curated {
         true => entries(&lines).into_iter().for_each(|span| cutter.cut(span)),
-        false => cutter.cut(Span {
-            lines: 0..lines.len(),
-            entry: false,
-        }),
+        false => cutter.cut(Span { lines: 0..lines.len(), entry: false }),
     }
     cutter.chunks
 }
@@ -125,16 +122,16 @@ fn entries(lines: &Lines) -> Vec<Span> {
     for (index, line) in lines.lines.iter().enumerate() {
         let entry = line.place != Place::Text;
         match spans.last_mut() {
-            Some(span) if span.entry == entry && line.place != Place::EntryStart => span.lines.end = index + 1,
-            _ => spans.push(Span {
-                lines: index..index + 1,
-                entry,
-            }),
+            Some(span) if span.entry == entry && line.place != Place::EntryStart => {
+                span.lines.end = index + 1
+            }
+            _ => spans.push(Span { lines: index..index + 1, entry }),
         }
     }
     for at in 1..spans.len() {
         if spans[at].entry && !spans[at - 1].entry {
-            spans[at - 1].lines = lines.without_end(spans[at - 1].lines.clone(), &[Kind::Heading, Kind::Blank]);
+            spans[at - 1].lines =
+                lines.without_end(spans[at - 1].lines.clone(), &[Kind::Heading, Kind::Blank]);
         }
     }
     spans
@@ -155,9 +152,7 @@ impl Cutter<'_> {
     fn cut(&mut self, span: Span) {
         let lines = self.lines;
         let notes = (span.entry && self.annotated).then(|| self.annotations(span.lines.clone()));
-        let last_words = lines.lines[span.lines.clone()]
-            .iter()
-            .rposition(|line| line.kind == Kind::Words);
+        let last_words = lines.lines[span.lines.clone()].iter().rposition(|line| line.kind == Kind::Words);
         let last_words = last_words.map(|at| span.lines.start + at);
         // Where the chunk before begins, for the overlap.
         let mut before: Option<usize> = None;
@@ -232,9 +227,8 @@ impl Cutter<'_> {
         if best <= Border::Gap
             && let Some(block) = lines.block_around(end)
             && lines.tokens(block.first..block.end) <= self.budget
-            && let Some(before) = (words + 1..=block.first)
-                .rev()
-                .find(|&index| lines.lines[index].border >= Border::Line)
+            && let Some(before) =
+                (words + 1..=block.first).rev().find(|&index| lines.lines[index].border >= Border::Line)
         {
             return before;
         }
@@ -262,14 +256,8 @@ impl Cutter<'_> {
         {
             start = block.end;
         }
-        let start = (start..next)
-            .find(|&index| lines.lines[index].kind != Kind::Blank)
-            .unwrap_or(next);
-        if lines.words(start..next).is_some() {
-            start
-        } else {
-            next
-        }
+        let start = (start..next).find(|&index| lines.lines[index].kind != Kind::Blank).unwrap_or(next);
+        if lines.words(start..next).is_some() { start } else { next }
     }
 
     /// Adds headings without words below them to the chunk before, where they fit, so that they are not lost.
@@ -278,7 +266,8 @@ impl Cutter<'_> {
         let (Some(before), Some(last)) = (before, self.chunks.last_mut()) else {
             return;
         };
-        if self.lines.tokens(before..rest.end) <= self.budget && self.lines.lines[before].start == last.start {
+        if self.lines.tokens(before..rest.end) <= self.budget && self.lines.lines[before].start == last.start
+        {
             last.end = self.lines.end(rest.end - 1);
             last.last_line = rest.end;
         }
@@ -288,9 +277,7 @@ impl Cutter<'_> {
         let lines = self.lines;
         let Some(words) = lines.words(new.clone()) else { return };
         let all = lines.without_end(begin..new.end, &[Kind::Blank]);
-        let header = lines
-            .block_around(words)
-            .filter(|block| block.table && block.first < begin);
+        let header = lines.block_around(words).filter(|block| block.table && block.first < begin);
         let range = lines.lines[all.start].start..lines.end(all.end - 1);
         let context = context(lines.path(words), header.map(|table| lines.header(table)));
         self.push(range, all, context, notes);
@@ -315,14 +302,15 @@ impl Cutter<'_> {
         }
     }
 
-    fn push(&mut self, bytes: Range<usize>, lines: Range<usize>, context: String, notes: Option<&Annotations>) {
+    fn push(
+        &mut self,
+        bytes: Range<usize>,
+        lines: Range<usize>,
+        context: String,
+        notes: Option<&Annotations>,
+    ) {
         let own = (notes.is_none() && self.annotated).then(|| self.annotations(lines.clone()));
-        let Annotations {
-            importance,
-            triggers,
-            project,
-            ..
-        } = notes.cloned().or(own).unwrap_or_default();
+        let Annotations { importance, triggers, project, .. } = notes.cloned().or(own).unwrap_or_default();
         self.chunks.push(Chunk {
             start: bytes.start,
             end: bytes.end,

@@ -35,28 +35,18 @@ pub fn decode(mut bytes: Vec<u8>) -> Note {
         _ => {}
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Note {
-            text,
-            decoding: Decoding::Utf8,
-        },
+        Ok(text) => Note { text, decoding: Decoding::Utf8 },
         Err(error) => lenient(patched(error.as_bytes())),
     }
 }
 
 fn lenient(text: String) -> Note {
-    Note {
-        text,
-        decoding: Decoding::Lenient,
-    }
+    Note { text, decoding: Decoding::Lenient }
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
-    let units = bytes
-        .chunks(2)
-        .map(|pair| unit([pair[0], pair.get(1).copied().unwrap_or(0)]));
-    char::decode_utf16(units)
-        .map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect()
+    let units = bytes.chunks(2).map(|pair| unit([pair[0], pair.get(1).copied().unwrap_or(0)]));
+    char::decode_utf16(units).map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
 /// What is UTF-8 stays; the rest is read byte by byte.
@@ -155,7 +145,11 @@ fn project_key(key: &str) -> String {
     host.to_lowercase() + path
 }
 
-fn push_distinct<'a>(list: &mut Vec<String>, parts: impl Iterator<Item = &'a str>, owned: fn(&str) -> String) {
+fn push_distinct<'a>(
+    list: &mut Vec<String>,
+    parts: impl Iterator<Item = &'a str>,
+    owned: fn(&str) -> String,
+) {
     for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
         let part = owned(part);
         if !list.contains(&part) {
@@ -232,11 +226,7 @@ fn comments_of<'a>(line: &'a str, comments: &mut Vec<Comment<'a>>) {
         };
         let inline_code = line[..start].ends_with('`') && line[end..].starts_with('`');
         if !inline_code && let Some((kind, value)) = annotation(&line[start + 4..end - 3]) {
-            comments.push(Comment {
-                range: start..end,
-                kind,
-                value,
-            });
+            comments.push(Comment { range: start..end, kind, value });
         }
         from = end;
     }
@@ -328,8 +318,9 @@ mod tests {
 
     #[test]
     fn utf_16_is_read_where_its_mark_says_so() {
-        let bytes =
-            |unit: fn(u16) -> [u8; 2]| -> Vec<u8> { "\u{FEFF}naïve 🧭".encode_utf16().flat_map(unit).collect() };
+        let bytes = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            "\u{FEFF}naïve 🧭".encode_utf16().flat_map(unit).collect()
+        };
         assert_eq!(text_of(&bytes(u16::to_le_bytes)), "naïve 🧭");
         assert_eq!(text_of(&bytes(u16::to_be_bytes)), "naïve 🧭");
     }
@@ -358,10 +349,7 @@ mod tests {
             assert_eq!(annotations(text, true), Annotations::default(), "{text}");
             assert!(matches!(plain(text), Cow::Borrowed(_)), "{text}");
         }
-        assert_eq!(
-            annotations("```\ncode\n```\nfact <!-- importance: 3 -->", true).importance,
-            Some(3)
-        );
+        assert_eq!(annotations("```\ncode\n```\nfact <!-- importance: 3 -->", true).importance, Some(3));
     }
 
     #[test]
@@ -369,13 +357,7 @@ mod tests {
         let text = "- a <!-- importance: 9 --> <!-- trigger: t --> <!-- project: Example.org/Tool -->";
         let found = annotations(text, false);
         let project = Some("example.org/Tool".to_owned());
-        assert_eq!(
-            found,
-            Annotations {
-                project,
-                ..Annotations::default()
-            }
-        );
+        assert_eq!(found, Annotations { project, ..Annotations::default() });
     }
 
     #[test]

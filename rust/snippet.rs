@@ -54,7 +54,8 @@ struct Match {
 
 /// Every place of a term, in text order.
 fn find(text: &str, terms: &[String]) -> Vec<Match> {
-    let wanted: FxHashMap<&str, usize> = terms.iter().enumerate().map(|(at, term)| (term.as_str(), at)).collect();
+    let wanted: FxHashMap<&str, usize> =
+        terms.iter().enumerate().map(|(at, term)| (term.as_str(), at)).collect();
     let mut found = Vec::new();
     for_each_term(text, &mut |term| {
         if let Some(&at) = wanted.get(term.text) {
@@ -93,7 +94,13 @@ fn lines(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The bytes to show.
-fn choose(text: &str, lines: &[Range<usize>], found: &[Match], terms: usize, max_chars: usize) -> Range<usize> {
+fn choose(
+    text: &str,
+    lines: &[Range<usize>],
+    found: &[Match],
+    terms: usize,
+    max_chars: usize,
+) -> Range<usize> {
     let length = |range: Range<usize>| text[range].chars().count();
     // Where the text of each line begins, counted in characters.
     let mut offsets = Vec::with_capacity(lines.len());
@@ -102,11 +109,13 @@ fn choose(text: &str, lines: &[Range<usize>], found: &[Match], terms: usize, max
         offsets.push(chars);
         chars += length(line.start..lines.get(at + 1).map_or(text.len(), |next| next.start));
     }
-    let fits = |first: usize, last: usize| offsets[last] - offsets[first] + length(lines[last].clone()) <= max_chars;
+    let fits =
+        |first: usize, last: usize| offsets[last] - offsets[first] + length(lines[last].clone()) <= max_chars;
     let Some((first, last)) = densest_lines(lines, found, terms, &fits) else {
         let wordy = lines.iter().position(|line| !text[line.clone()].trim().is_empty()).unwrap_or(0);
-        return whole_lines(text, lines, (wordy, wordy), (wordy, lines.len() - 1), &fits)
-            .unwrap_or_else(|| cut(text, lines[wordy].clone(), lines[wordy].start..lines[wordy].start, max_chars));
+        return whole_lines(text, lines, (wordy, wordy), (wordy, lines.len() - 1), &fits).unwrap_or_else(
+            || cut(text, lines[wordy].clone(), lines[wordy].start..lines[wordy].start, max_chars),
+        );
     };
     whole_lines(text, lines, (first, last), (0, lines.len() - 1), &fits).unwrap_or_else(|| {
         let line = lines[first].clone();
@@ -117,7 +126,12 @@ fn choose(text: &str, lines: &[Range<usize>], found: &[Match], terms: usize, max
 }
 
 /// First and last line with a match of the best window of lines that fits; a line too long by itself is a window too.
-fn densest_lines(lines: &[Range<usize>], found: &[Match], terms: usize, fits: &dyn Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
+fn densest_lines(
+    lines: &[Range<usize>],
+    found: &[Match],
+    terms: usize,
+    fits: &dyn Fn(usize, usize) -> bool,
+) -> Option<(usize, usize)> {
     let mut at = 0;
     let line_of: Vec<usize> = found
         .iter()
@@ -128,7 +142,8 @@ fn densest_lines(lines: &[Range<usize>], found: &[Match], terms: usize, fits: &d
             at
         })
         .collect();
-    let fits = |first: usize, last: usize| line_of[first] == line_of[last] || fits(line_of[first], line_of[last]);
+    let fits =
+        |first: usize, last: usize| line_of[first] == line_of[last] || fits(line_of[first], line_of[last]);
     let term_of: Vec<usize> = found.iter().map(|found| found.term).collect();
     densest(&term_of, terms, fits).map(|best| (line_of[best.start], line_of[best.end - 1]))
 }
@@ -136,7 +151,8 @@ fn densest_lines(lines: &[Range<usize>], found: &[Match], terms: usize, fits: &d
 /// From the first to the last place of the best window within one line; the first place if not even that fits.
 fn densest_places(found: &[&Match], terms: usize, fits: impl Fn(Range<usize>) -> bool) -> Range<usize> {
     let term_of: Vec<usize> = found.iter().map(|found| found.term).collect();
-    let end = |last: usize| found[..=last].iter().rev().take(8).map(|found| found.place.end).max().unwrap_or(0);
+    let end =
+        |last: usize| found[..=last].iter().rev().take(8).map(|found| found.place.end).max().unwrap_or(0);
     let fits = |first: usize, last: usize| first == last || fits(found[first].place.start..end(last));
     match densest(&term_of, terms, fits) {
         Some(best) => found[best.start].place.start..end(best.end - 1),
@@ -208,7 +224,8 @@ fn cut(text: &str, line: Range<usize>, core: Range<usize>, max_chars: usize) -> 
     // What the shorter side does not need goes to the other one.
     let before = (room - (room / 2).min(after)).min(text[line.start..core.start].chars().count());
     let start = back(text, core.start, before).max(line.start);
-    let end = text[start..line.end].char_indices().nth(max_chars).map_or(line.end, |(offset, _)| start + offset);
+    let end =
+        text[start..line.end].char_indices().nth(max_chars).map_or(line.end, |(offset, _)| start + offset);
     let start = border(text, start, line.end, true);
     let end = border(text, end, start, false);
     start..end.max(start)
@@ -259,8 +276,14 @@ mod tests {
     #[test]
     fn without_a_match_the_beginning_is_shown() {
         let shown = show("\n\nfirst line\nsecond line\nthird line\n", "absent", 22);
-        assert_eq!((shown.text.as_str(), shown.first_line, shown.last_line), ("first line\nsecond line", 2, 3));
-        assert_eq!(show("", "absent", 22), Snippet { text: String::new(), first_line: 0, last_line: 0, matches: vec![] });
+        assert_eq!(
+            (shown.text.as_str(), shown.first_line, shown.last_line),
+            ("first line\nsecond line", 2, 3)
+        );
+        assert_eq!(
+            show("", "absent", 22),
+            Snippet { text: String::new(), first_line: 0, last_line: 0, matches: vec![] }
+        );
     }
 
     #[test]
@@ -279,7 +302,10 @@ mod tests {
 
     #[test]
     fn a_whole_is_marked_instead_of_its_parts_and_bigrams_as_one() {
-        assert_eq!(matched(&show("see configs/ingest.toml now", "configs/ingest.toml", 700)), ["configs/ingest.toml"]);
+        assert_eq!(
+            matched(&show("see configs/ingest.toml now", "configs/ingest.toml", 700)),
+            ["configs/ingest.toml"]
+        );
         assert_eq!(matched(&show("see configs/ingest.toml now", "ingest", 700)), ["ingest"]);
         assert_eq!(matched(&show("昨日会議録を整理した", "会議録", 700)), ["会議録"]);
     }
@@ -303,7 +329,8 @@ mod tests {
 
     #[test]
     fn f046_the_matching_line_is_shown_with_lines_around_it() {
-        let mut lines: Vec<String> = (0..200).map(|number| format!("line {number} of the harbour log")).collect();
+        let mut lines: Vec<String> =
+            (0..200).map(|number| format!("line {number} of the harbour log")).collect();
         lines[149] = "Boat: Juniper".to_owned();
         let shown = show(&lines.join("\r\n"), "Juniper", 700);
         assert!(shown.first_line < 149 && 149 < shown.last_line, "{shown:?}");

@@ -36,19 +36,19 @@ RUST_ARROWS = {
 
 # Which modules may name a crate from outside; a crate that nobody names is gone from Cargo.toml.
 RUST_CRATES = {
-    "blake3": "index lexical",
+    "blake3": "embed index lexical vector",
     "crossbeam_channel": "",
     "ignore": "scan",
     "memchr": "chunk note",
-    "memmap2": "",
+    "memmap2": "embed",
     "pyo3": "python",
-    "rusqlite": "index store",
-    "rustc_hash": "index lexical rank snippet store text",
-    "sqlite_vec": "",
+    "rusqlite": "index store vector",
+    "rustc_hash": "index lexical rank scan snippet store text vector",
+    "sqlite_vec": "vector",
     "tantivy": "lexical",
     "thiserror": "error",
-    "toml_edit": "",
-    "unicode_normalization": "rank text",
+    "toml_edit": "syntax",
+    "unicode_normalization": "embed rank text",
     "unicode_segmentation": "chunk snippet",
 }
 

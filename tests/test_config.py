@@ -1,6 +1,8 @@
 """Settings from every source: who wins, what adds up, where things are, and what a value's origin is."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -210,13 +212,40 @@ def test_our_own_file_has_the_tables_of_openclaws(machine):
 def test_in_openclaws_file_what_is_not_ours_is_skipped(machine):
     machine.openclaw(
         """{
-        gateway: {port: 1}, agents: {defaults: {model: "x", compaction: {mode: "safe"}}, list: [{id: "main", name: "M"}]},
-        models: {mode: "merge", providers: {chat: {api: "anthropic-messages", auth: "oauth", models: [{id: "m", cost: {}}]}}},
-        memory: {search: {rememberAcrossConversations: true, store: {driver: "sqlite", fts: {tokenizer: "trigram"}}}},
+        gateway: {port: 1},
+        agents: {defaults: {model: "x", compaction: {mode: "safe"}}, list: [{id: "main", name: "M"}]},
+        models: {
+            mode: "merge",
+            providers: {chat: {api: "anthropic-messages", auth: "oauth", models: [{id: "m", cost: {}}]}},
+        },
+        memory: {search: {rememberAcrossConversations: true, store: {fts: {tokenizer: "trigram"}}}},
         }"""
     )
 
     assert machine.load().providers["chat"].models == ("m",)
+
+
+def test_an_endpoint_of_openclaw_that_cannot_be_read_goes_as_a_whole(machine):
+    """Its key without its address would be sent to another host."""
+    machine.openclaw(
+        """{models: {providers: {
+        openai: {baseUrl: "https://proxy?x=1", apiKey: "of-the-proxy"},
+        chat: {apiKey: {source: "exec", id: "vault"}},
+        lab: {api: "openai-completions"},
+        }}}"""
+    )
+
+    settings = machine.load()
+
+    assert list(settings.providers) == ["lab"]
+    assert settings.endpoint("openai").api_key is None
+    assert [warning.rpartition("; ")[2] for warning in settings.warnings] == [
+        "models.providers.openai is not used",
+        "models.providers.chat is not used",
+    ]
+    machine.user("[models.providers.chat]\nbase_url = 'x'")
+    with pytest.raises(ConfigError, match=r"toml:2: models.providers.chat.base_url: found a text"):
+        machine.load()
 
 
 def test_openclaws_old_place_at_the_top_is_pointed_out(machine):
@@ -466,7 +495,7 @@ def test_a_shared_store_path_must_name_the_agent(machine):
     machine.openclaw("{memory: {search: {store: {path: '/x/index.sqlite'}}}}")
 
     assert machine.load().store.path == "/x/index.sqlite"
-    with pytest.raises(ConfigError, match="put {agentId} into the path"):
+    with pytest.raises(ConfigError, match=r"put \{agentId\} into the path"):
         machine.load(agent="other")
     assert machine.load({"store.path": "/y.sqlite"}, agent="other").store.path == "/y.sqlite"
 
@@ -567,3 +596,23 @@ def test_without_files_only_environment_and_arguments_count(machine):
 )
 def test_a_text_becomes_a_value_for_its_key(key, text, value):
     assert config.read_text(key, text) == value
+
+
+def test_settings_cost_a_cold_start_nothing_but_themselves():
+    """What keyword search imports is part of its speed."""
+    before = "import os, stat, sys; before = set(sys.modules)"
+    code = f"{before}; import memgrep.config; print(*(set(sys.modules) - before))"
+    package = Path(config.__file__).parents[2]
+
+    shown = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={**os.environ, "PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    imported = set(shown.stdout.split())
+    assert {name for name in imported if not name.startswith("memgrep")} <= {"__future__"}
+    assert "memgrep.config.resolve" in imported
+    assert "memgrep._core" not in imported

@@ -49,7 +49,7 @@ def test_a_hit_is_a_frozen_value_that_explains_itself(index):
     result = index.search("printer VLAN", None, today=TODAY, min_score=0.0)
     hit = result.hits[0]
 
-    assert (hit.path, hit.source, hit.start_line) == ("memory/2025-12-30.md", "memory", 3)
+    assert (hit.path, hit.source, hit.start_line) == ("memory/2025-12-30.md", "memory", 1)
     assert "VLAN 30" in hit.snippet
     assert 0 < hit.score <= 1
     assert hit.explanation.bm25 > 0
@@ -116,7 +116,6 @@ def test_an_error_of_the_progress_callback_comes_through(tmp_path, workspace):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_results": 0}, "max_results"),
         ({"fusion": "votes"}, "votes"),
         ({"decay": "sometimes"}, "sometimes"),
         ({"sources": ("memory", "dreams")}, "dreams"),

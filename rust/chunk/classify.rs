@@ -7,13 +7,7 @@ use crate::note::Fence;
 
 /// Gives every line its kind, border and place, and collects headings and blocks.
 pub(super) fn classify(lines: &mut Lines) {
-    let mut classifier = Classifier {
-        lines,
-        open: Vec::new(),
-        fence: None,
-        list: None,
-        after: After::Blank,
-    };
+    let mut classifier = Classifier { lines, open: Vec::new(), fence: None, list: None, after: After::Blank };
     let mut index = classifier.front_matter();
     while index < classifier.lines.len() {
         index += classifier.step(index);
@@ -78,11 +72,7 @@ impl Classifier<'_, '_> {
         for row in index + 1..index + rows {
             self.set(row, Border::Inside);
         }
-        self.lines.blocks.push(Block {
-            first: index,
-            end: index + rows,
-            table: true,
-        });
+        self.lines.blocks.push(Block { first: index, end: index + rows, table: true });
         self.after = After::Blank;
         rows
     }
@@ -98,6 +88,9 @@ impl Classifier<'_, '_> {
 
     /// Whether the line belongs to a fence, marks included.
     fn fence_line(&mut self, index: usize) -> bool {
+        if self.fence.is_none() && !matches!(self.first(index), b'`' | b'~') {
+            return false;
+        }
         let text = self.lines.text(index);
         let mut open = self.fence.map(|(fence, _)| fence);
         if !Fence::step(&mut open, text) {
@@ -113,26 +106,22 @@ impl Classifier<'_, '_> {
         self.fence = open.map(|fence| (fence, first));
         self.after = After::Text;
         if self.fence.is_none() || index + 1 == self.lines.len() {
-            self.lines.blocks.push(Block {
-                first,
-                end: index + 1,
-                table: false,
-            });
+            self.lines.blocks.push(Block { first, end: index + 1, table: false });
             self.after = After::Blank;
         }
         true
     }
 
+    /// What line `index` begins with; a line end beyond the last line.
+    fn first(&self, index: usize) -> u8 {
+        self.lines.lines.get(index).map_or(b'\n', |line| line.first)
+    }
+
     /// The border of a line that is neither blank, heading nor inside of a block; follows the list.
     fn border(&mut self, index: usize) -> Border {
-        let text = self.lines.text(index);
-        let content = text.trim_start_matches([' ', '\t']);
-        // A tab indents like four blanks.
-        let indent: usize = text[..text.len() - content.len()]
-            .bytes()
-            .map(|byte| if byte == b'\t' { 4 } else { 1 })
-            .sum();
+        let content = self.lines.text(index).trim_start_matches([' ', '\t']);
         let border = if is_entry(content) {
+            let indent = self.indent(index);
             match self.list {
                 Some(base) if indent >= base + 2 => Border::Nested,
                 list => {
@@ -143,7 +132,7 @@ impl Classifier<'_, '_> {
             }
         } else {
             let below_blank = self.after == After::Blank;
-            if below_blank && self.list.is_some_and(|base| indent < base + 2) {
+            if below_blank && self.list.is_some_and(|base| self.indent(index) < base + 2) {
                 self.list = None;
             }
             match self.list {
@@ -152,11 +141,13 @@ impl Classifier<'_, '_> {
                 _ => Border::Line,
             }
         };
-        if self.after == After::Heading {
-            Border::Never
-        } else {
-            border
-        }
+        if self.after == After::Heading { Border::Never } else { border }
+    }
+
+    /// In columns: a tab indents like four blanks.
+    fn indent(&self, index: usize) -> usize {
+        let blanks = self.lines.text(index).bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        blanks.map(|byte| if byte == b'\t' { 4 } else { 1 }).sum()
     }
 
     /// Skips front matter (`---` to `---` at the very top): nothing in it is a heading, a list or a fault. Its `title`, if it
@@ -190,18 +181,16 @@ impl<'note> Classifier<'_, 'note> {
         while self.open.pop_if(|&mut at| headings[at].level >= level).is_some() {}
         self.open.push(headings.len());
         let parent = self.open.iter().rev().nth(1).copied();
-        headings.push(Heading {
-            line,
-            level,
-            text,
-            parent,
-        });
+        headings.push(Heading { line, level, text, parent });
     }
 
     /// Level and number of lines of the heading that begins here: `# …`, or one line underlined with `===` or `---`.
     ///
     /// Several lines above a `---` are taken for a paragraph above a rule.
     fn heading_at(&self, index: usize) -> Option<(u8, usize)> {
+        if self.first(index) != b'#' && !matches!(self.first(index + 1), b'=' | b'-') {
+            return None;
+        }
         let text = self.lines.text(index);
         let content = text.trim_start_matches(' ');
         if text.len() - content.len() > 3 {
@@ -209,32 +198,31 @@ impl<'note> Classifier<'_, 'note> {
         }
         let marks = content.bytes().take_while(|&byte| byte == b'#').count();
         if marks > 0 {
-            let blank_after = content
-                .as_bytes()
-                .get(marks)
-                .is_none_or(|byte| matches!(byte, b' ' | b'\t'));
+            let blank_after = content.as_bytes().get(marks).is_none_or(|byte| matches!(byte, b' ' | b'\t'));
             return (marks <= 6 && blank_after).then_some((marks as u8, 1));
         }
-        if self.after == After::Text || index + 1 == self.lines.len() {
+        if self.after == After::Text {
             return None;
         }
         let level = match underline(self.lines.text(index + 1))? {
             b'=' => 1,
             _ => 2,
         };
-        let plain = self.lines.lines[index].kind == Kind::Words && !content.starts_with('>') && !is_entry(content);
+        let plain =
+            self.lines.lines[index].kind == Kind::Words && !content.starts_with('>') && !is_entry(content);
         plain.then_some((level, 2))
     }
 
     /// How many lines the table that begins here has; 0 if none does.
     fn table_rows(&self, index: usize) -> usize {
-        let has_bar = |index: usize| memchr(b'|', self.lines.text(index).as_bytes()).is_some();
-        if index + 1 == self.lines.len() || !is_delimiter_row(self.lines.text(index + 1)) || !has_bar(index) {
+        if !matches!(self.first(index + 1), b'|' | b'-' | b':') {
             return 0;
         }
-        2 + (index + 2..self.lines.len())
-            .take_while(|&index| has_bar(index))
-            .count()
+        let has_bar = |index: usize| memchr(b'|', self.lines.text(index).as_bytes()).is_some();
+        if !is_delimiter_row(self.lines.text(index + 1)) || !has_bar(index) {
+            return 0;
+        }
+        2 + (index + 2..self.lines.len()).take_while(|&index| has_bar(index)).count()
     }
 }
 
@@ -265,11 +253,8 @@ fn underline(line: &str) -> Option<u8> {
 
 /// `|---|:--:|`: nothing but bars, dashes, colons and blanks, with a dash and a bar among them.
 fn is_delimiter_row(line: &str) -> bool {
-    let bytes = line.as_bytes().trim_ascii();
-    matches!(bytes.first(), Some(b'|' | b'-' | b':'))
-        && bytes
-            .iter()
-            .all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
+    let bytes = line.as_bytes();
+    bytes.iter().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
         && bytes.contains(&b'-')
         && bytes.contains(&b'|')
 }
@@ -279,9 +264,5 @@ fn heading_text(line: &str) -> &str {
     let text = line.trim().trim_start_matches('#').trim();
     // Closing marks count only after a blank: `# C#` is about C#.
     let unmarked = text.trim_end_matches('#');
-    if unmarked.is_empty() || unmarked.ends_with([' ', '\t']) {
-        unmarked.trim_end()
-    } else {
-        text
-    }
+    if unmarked.is_empty() || unmarked.ends_with([' ', '\t']) { unmarked.trim_end() } else { text }
 }

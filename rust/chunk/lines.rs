@@ -60,6 +60,8 @@ pub(super) struct Line {
     pub start: usize,
     /// Estimated tokens, line end included; the same for LF and CRLF.
     pub tokens: u32,
+    /// Its first byte that is no blank or tab (a line end if there is none): tells most lines from Markdown marks at a glance.
+    pub first: u8,
     pub kind: Kind,
     pub border: Border,
     pub place: Place,
@@ -101,12 +103,7 @@ const CONTEXT_PART_CHARS: usize = 120;
 
 impl<'note> Lines<'note> {
     pub fn of(note: &'note str) -> Self {
-        let mut lines = Self {
-            note,
-            lines: split(note),
-            headings: Vec::new(),
-            blocks: Vec::new(),
-        };
+        let mut lines = Self { note, lines: split(note), headings: Vec::new(), blocks: Vec::new() };
         classify::classify(&mut lines);
         lines
     }
@@ -133,19 +130,13 @@ impl<'note> Lines<'note> {
 
     /// `lines` without those of some kinds at their end.
     pub fn without_end(&self, lines: Range<usize>, kinds: &[Kind]) -> Range<usize> {
-        let dropped = self.lines[lines.clone()]
-            .iter()
-            .rev()
-            .take_while(|line| kinds.contains(&line.kind));
+        let dropped = self.lines[lines.clone()].iter().rev().take_while(|line| kinds.contains(&line.kind));
         lines.start..lines.end - dropped.count()
     }
 
     /// The first line with words of `lines`.
     pub fn words(&self, lines: Range<usize>) -> Option<usize> {
-        self.lines[lines.clone()]
-            .iter()
-            .position(|line| line.kind == Kind::Words)
-            .map(|at| lines.start + at)
+        self.lines[lines.clone()].iter().position(|line| line.kind == Kind::Words).map(|at| lines.start + at)
     }
 
     /// The fence or table that begins before `line` and holds it.
@@ -156,16 +147,11 @@ impl<'note> Lines<'note> {
 
     /// The level of the heading `line` stands under, itself included.
     pub fn level(&self, line: usize) -> u8 {
-        self.heading_of(line)
-            .map(|at| self.headings[at].level)
-            .filter(|&level| level > 0)
-            .unwrap_or(NO_LEVEL)
+        self.heading_of(line).map(|at| self.headings[at].level).filter(|&level| level > 0).unwrap_or(NO_LEVEL)
     }
 
     fn heading_of(&self, line: usize) -> Option<usize> {
-        self.headings
-            .partition_point(|heading| heading.line <= line)
-            .checked_sub(1)
+        self.headings.partition_point(|heading| heading.line <= line).checked_sub(1)
     }
 
     /// The headings `line` stands under, itself included, from the top, joined by ` > `.
@@ -185,12 +171,7 @@ impl<'note> Lines<'note> {
 
     /// The header cells of `table` in one line.
     pub fn header(&self, table: Block) -> String {
-        let cells = self
-            .text(table.first)
-            .trim()
-            .trim_matches('|')
-            .split('|')
-            .map(str::trim);
+        let cells = self.text(table.first).trim().trim_matches('|').split('|').map(str::trim);
         shortened(&cells.collect::<Vec<_>>().join(" | "))
     }
 }
@@ -202,18 +183,11 @@ fn split(note: &str) -> Vec<Line> {
     for end in memchr_iter(b'\n', note.as_bytes()).map(|at| at + 1).chain(unfinished) {
         let line = &note[start..end];
         // Without the LF of a CRLF, so that both kinds of line end cost one character.
-        let counted = line
-            .strip_suffix('\n')
-            .filter(|line| line.ends_with('\r'))
-            .unwrap_or(line);
+        let counted = line.strip_suffix('\n').filter(|line| line.ends_with('\r')).unwrap_or(line);
         let tokens = u32::try_from(token_estimate(counted)).unwrap_or(u32::MAX);
-        lines.push(Line {
-            start,
-            tokens,
-            kind: kind(line),
-            border: Border::Line,
-            place: Place::Text,
-        });
+        let first = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(b'\n');
+        let (border, place) = (Border::Line, Place::Text);
+        lines.push(Line { start, tokens, first, kind: kind(line), border, place });
         start = end;
     }
     lines
@@ -223,10 +197,7 @@ fn kind(line: &str) -> Kind {
     if has_words(line) {
         return Kind::Words;
     }
-    match line
-        .trim_matches(|char: char| char.is_whitespace() || invisible(char))
-        .is_empty()
-    {
+    match line.trim_matches(|char: char| char.is_whitespace() || invisible(char)).is_empty() {
         true => Kind::Blank,
         false => Kind::Marks,
     }
@@ -234,10 +205,7 @@ fn kind(line: &str) -> Kind {
 
 /// A letter, a digit, or any visible character outside of ASCII: signs and emoji can be searched by meaning.
 pub(super) fn has_words(text: &str) -> bool {
-    match text
-        .bytes()
-        .find(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
-    {
+    match text.bytes().find(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()) {
         None => false,
         Some(byte) if byte.is_ascii() => true,
         Some(_) => text.chars().any(|char| match char.is_ascii() {
@@ -255,10 +223,7 @@ fn invisible(char: char) -> bool {
 /// One line of a context: no annotations, no control characters, not too long.
 fn shortened(part: &str) -> String {
     let plain = note::plain(part);
-    let mut chars = plain
-        .trim()
-        .chars()
-        .map(|char| if char.is_control() { ' ' } else { char });
+    let mut chars = plain.trim().chars().map(|char| if char.is_control() { ' ' } else { char });
     let mut short: String = chars.by_ref().take(CONTEXT_PART_CHARS).collect();
     if chars.next().is_some() {
         short.push('…');

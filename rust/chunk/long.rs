@@ -33,7 +33,7 @@ fn cut(line: &str, room: usize, tokens: usize) -> usize {
     let limit = if room < tokens { fitting(line, room) } else { most };
     let limit = grapheme_border(line, limit);
     // Below three fifths a break costs more parts than it is worth.
-    let low = line.floor_char_boundary(limit * 3 / 5);
+    let low = char_border(line, limit * 3 / 5);
     let mut best = (0, limit);
     let mut before = ' ';
     for (at, char) in line[low..limit].char_indices() {
@@ -47,11 +47,7 @@ fn cut(line: &str, room: usize, tokens: usize) -> usize {
         };
         before = char;
         // A sentence ends after the blank that follows it.
-        let at = if quality == 3 && char.is_whitespace() {
-            at + char.len_utf8()
-        } else {
-            at
-        };
+        let at = if quality == 3 && char.is_whitespace() { at + char.len_utf8() } else { at };
         if quality > 0 && at > low && quality >= best.0 && is_grapheme_border(line, at) {
             best = (quality, at);
         }
@@ -65,7 +61,7 @@ fn fitting(line: &str, tokens: usize) -> usize {
     let mut high = line.len().min(tokens.saturating_mul(4).max(4));
     let mut low = 0;
     loop {
-        let end = line.floor_char_boundary(high);
+        let end = char_border(line, high);
         if !fits(end) {
             break;
         }
@@ -77,13 +73,19 @@ fn fitting(line: &str, tokens: usize) -> usize {
     }
     // `low` fits, `high` does not.
     while high - low > 1 {
-        let middle = line.floor_char_boundary(low + (high - low) / 2);
+        let middle = char_border(line, low + (high - low) / 2);
         if middle <= low {
             break;
         }
         if fits(middle) { low = middle } else { high = middle }
     }
     low
+}
+
+/// The last character border up to `end`.
+fn char_border(line: &str, end: usize) -> usize {
+    // Byte 0 is one, so there always is.
+    (0..=end).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// The last grapheme border up to `end`; the end of the first grapheme where there is none.
@@ -104,7 +106,5 @@ fn grapheme_border(line: &str, end: usize) -> usize {
 
 fn is_grapheme_border(line: &str, at: usize) -> bool {
     // The whole line is at hand, so the cursor never asks for more context.
-    GraphemeCursor::new(at, line.len(), true)
-        .is_boundary(line, 0)
-        .unwrap_or(false)
+    GraphemeCursor::new(at, line.len(), true).is_boundary(line, 0).unwrap_or(false)
 }

@@ -11,7 +11,10 @@ fn small(tokens: usize, overlap: usize) -> Chunking {
 
 /// First line, last line and context of every chunk.
 fn outline(note: &str, curated: bool, chunking: Chunking) -> Vec<(usize, usize, String)> {
-    chunk(note, curated, chunking).into_iter().map(|chunk| (chunk.first_line, chunk.last_line, chunk.context)).collect()
+    chunk(note, curated, chunking)
+        .into_iter()
+        .map(|chunk| (chunk.first_line, chunk.last_line, chunk.context))
+        .collect()
 }
 
 fn texts<'a>(note: &'a str, chunks: &[Chunk]) -> Vec<&'a str> {
@@ -37,13 +40,18 @@ fn f038_every_part_of_a_long_line_is_a_slice_of_the_file() {
     assert!(chunks.len() > 10);
     for chunk in &chunks {
         assert_eq!((chunk.first_line, chunk.last_line), (1, 1));
-        assert!(note[..chunk.end].ends_with([',', '}']), "cut inside of an item: {:?}", &note[chunk.start..chunk.end]);
+        assert!(
+            note[..chunk.end].ends_with([',', '}']),
+            "cut inside of an item: {:?}",
+            &note[chunk.start..chunk.end]
+        );
     }
 }
 
 #[test]
 fn f039_no_character_and_no_joined_emoji_is_halved() {
-    for (unit, times) in [("😀", 5000), ("ß", 9001), ("👩‍👩‍👧", 800), ("e\u{301}", 4000), ("🇩🇪", 3000)] {
+    for (unit, times) in [("😀", 5000), ("ß", 9001), ("👩‍👩‍👧", 800), ("e\u{301}", 4000), ("🇩🇪", 3000)]
+    {
         let note = unit.repeat(times);
         let chunks = chunk(&note, false, DEFAULT);
         let texts = texts(&note, &chunks);
@@ -125,14 +133,26 @@ fn f045_the_heading_path_stands_beside_every_chunk() {
 #[test]
 fn headings_of_every_kind_make_the_path() {
     let note = "Title\n=====\n\nOne `x` <!-- project: p -->\n---\n\n### Deep ###\ntext\n\n# C#\nmore\n";
-    assert_eq!(outline(note, false, small(24, 0)), expected([(1, 8, "Title > One `x` > Deep"), (10, 11, "C#")]));
-    let no_heading = "#tag is no heading\n\ntwo lines\nabove a rule\n---\n    # code\n####### seven\n> # quoted\n";
+    assert_eq!(
+        outline(note, false, small(24, 0)),
+        expected([(1, 8, "Title > One `x` > Deep"), (10, 11, "C#")])
+    );
+    let no_heading =
+        "#tag is no heading\n\ntwo lines\nabove a rule\n---\n    # code\n####### seven\n> # quoted\n";
     assert_eq!(outline(no_heading, false, DEFAULT), expected([(1, 8, "")]));
 }
 
 #[test]
 fn f050_f052_front_matter_is_plain_text_whatever_it_holds() {
-    for header in ["home: `D:\\bots`", "title: *Draft*", "type: null", "tags: 7", "title: [a, b]", "date: 2026-02-30", "# note"] {
+    for header in [
+        "home: `D:\\bots`",
+        "title: *Draft*",
+        "type: null",
+        "tags: 7",
+        "title: [a, b]",
+        "date: 2026-02-30",
+        "# note",
+    ] {
         let note = format!("---\n{header}\n---\n# Host\nport 7777\n");
         let chunks = chunk(&note, false, DEFAULT);
         assert_eq!(texts(&note, &chunks), [note.as_str()]);
@@ -149,7 +169,10 @@ fn the_title_of_the_front_matter_stands_above_the_headings() {
 fn f054_lf_and_crlf_give_the_same_chunks() {
     let rows: String = (1..=60).map(|n| format!("- row {n} <!-- importance: 7 -->\n")).collect();
     let table = "| a | b |\n|---|---|\n| 1 | 2 |\n";
-    let lf = format!("---\ntags: [ops]\n---\n# Host\nport 7777\n\nUnder\n-----\n{rows}\n```\n# c\n```\n{table}{}", prose(300));
+    let lf = format!(
+        "---\ntags: [ops]\n---\n# Host\nport 7777\n\nUnder\n-----\n{rows}\n```\n# c\n```\n{table}{}",
+        prose(300)
+    );
     let crlf = lf.replace('\n', "\r\n");
     for curated in [false, true] {
         for chunking in [DEFAULT, small(40, 10), small(7, 3)] {
@@ -232,11 +255,17 @@ fn every_top_level_entry_of_a_curated_note_is_a_chunk() {
 #[test]
 fn all_chunks_of_a_long_entry_carry_its_annotations() {
     let body: String = prose(800).lines().map(|line| format!("  {line}\n")).collect();
-    let note = format!("# T\n- start\n{body}  end <!-- importance: 9 --> <!-- project: example.org/x -->\n- other\n");
+    let note = format!(
+        "# T\n- start\n{body}  end <!-- importance: 9 --> <!-- project: example.org/x -->\n- other\n"
+    );
     let chunks = chunk(&note, true, DEFAULT);
     let (last, entry) = chunks.split_last().unwrap();
     assert!(entry.len() > 2);
-    assert!(entry.iter().all(|chunk| chunk.importance == Some(9) && chunk.project.as_deref() == Some("example.org/x")));
+    assert!(
+        entry
+            .iter()
+            .all(|chunk| chunk.importance == Some(9) && chunk.project.as_deref() == Some("example.org/x"))
+    );
     assert_eq!((last.importance, last.project.as_deref()), (None, None));
 }
 
@@ -248,7 +277,24 @@ fn embedded_text_is_context_and_plain_text() {
 
 #[test]
 fn a_megabyte_of_one_sign_ends() {
-    for sign in ["#", "|", "```", "😀", "\n", "`", "- ", "a\n", "|\n", "```\n", "# \n", "- a\n", "\u{301}", "🇩🇪", "|a|\n|-|\n", "a\n=\n"] {
+    for sign in [
+        "#",
+        "|",
+        "```",
+        "😀",
+        "\n",
+        "`",
+        "- ",
+        "a\n",
+        "|\n",
+        "```\n",
+        "# \n",
+        "- a\n",
+        "\u{301}",
+        "🇩🇪",
+        "|a|\n|-|\n",
+        "a\n=\n",
+    ] {
         let note = sign.repeat((1 << 20) / sign.len());
         for curated in [false, true] {
             let chunks = chunk(&note, curated, DEFAULT);
@@ -273,9 +319,8 @@ fn note() -> impl Strategy<Value = String> {
         Just("- x <!-- importance: 3 -->".to_owned()),
     ];
     let ending = prop_oneof![4 => Just("\n"), 1 => Just("\r\n"), 1 => Just("\n\n")];
-    prop::collection::vec((line, ending), 0..40).prop_map(|lines| {
-        lines.into_iter().map(|(line, ending)| line + ending).collect()
-    })
+    prop::collection::vec((line, ending), 0..40)
+        .prop_map(|lines| lines.into_iter().map(|(line, ending)| line + ending).collect())
 }
 
 proptest! {

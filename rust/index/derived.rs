@@ -143,7 +143,7 @@ impl Derived {
             Some(lexical) => {
                 lexical.refresh()?;
             }
-            None => self.lexical = Lexical::open_reader(&self.lexical_folder)?,
+            None => self.lexical = Some(Lexical::open(&self.lexical_folder)?),
         }
         if self.seen != Some(generation) {
             self.forget_removed(store)?;

@@ -171,7 +171,7 @@ struct Signals {
 impl Search<'_> {
     fn run(&self, vector: Option<&[f32]>, generation: u64) -> Result<SearchResult> {
         let text_generation = self.store.text_generation()?;
-        let Some(lexical) = &self.derived.lexical else {
+        let Some(lexical) = self.derived.lexical.as_ref().filter(|lexical| lexical.generation().is_some()) else {
             if self.store.has_chunks()? {
                 return Err(Error::Derived {
                     path: self.derived.paths()[0].to_owned(),

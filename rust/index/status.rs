@@ -79,13 +79,10 @@ impl Index {
     pub fn verify(&self) -> Result<Vec<String>> {
         let lines = self.read(|store| {
             let mut lines = store.check()?;
-            let lexical = Lexical::open_reader(&beside(&self.path, "lexical"))?;
-            let at = lexical.as_ref().and_then(Lexical::generation);
-            if at != Some(store.text_generation()?) && store.has_chunks()? {
+            let lexical = Lexical::open(&beside(&self.path, "lexical"))?;
+            if lexical.generation() != Some(store.text_generation()?) && store.has_chunks()? {
                 lines.push("the keyword index is behind the store or missing; `memgrep index` brings it up".into());
-            } else if let Some(lexical) = &lexical
-                && lexical.len() != store.chunk_count()?
-            {
+            } else if lexical.len() != store.chunk_count()? {
                 lines.push(format!("the keyword index has {} chunks, the store {}", lexical.len(), store.chunk_count()?));
             }
             let name = unpoisoned(self.fingerprint.lock()).clone();

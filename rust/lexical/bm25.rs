@@ -16,11 +16,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
+use tantivy::Term;
+use tantivy::fastfield::AliveBitSet;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{SegmentId, SegmentReader};
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::Term;
 
 use super::{Fields, LexicalHit, LexicalPass};
 use crate::error::Result;
@@ -104,15 +105,26 @@ pub(super) struct Snapshot {
 struct Rows {
     /// The score of every chunk.
     scores: Vec<f32>,
-    /// The weighted count of one term in every chunk; all 0 between terms.
+    /// The chunks with one term, segment by segment.
+    found: Vec<Found>,
+    /// Room for merging.
+    merged: Found,
+}
+
+/// The chunks of a segment that hold a term, ascending, and its weighted count in each.
+#[derive(Default)]
+struct Found {
+    places: Vec<u32>,
     counts: Vec<f32>,
-    /// The chunks with that term.
-    found: Vec<u32>,
 }
 
 impl Snapshot {
     /// The segments of a commit; what `before` has read already is taken over.
-    pub(super) fn new(readers: Vec<SegmentReader>, fields: Fields, before: Option<&Self>) -> tantivy::Result<Self> {
+    pub(super) fn new(
+        readers: Vec<SegmentReader>,
+        fields: Fields,
+        before: Option<&Self>,
+    ) -> tantivy::Result<Self> {
         let known: FxHashMap<SegmentId, &Arc<Columns>> = before
             .iter()
             .flat_map(|before| &before.segments)
@@ -128,7 +140,9 @@ impl Snapshot {
             let segment = Segment { reader, columns, base: all };
             length += (0..segment.reader.max_doc())
                 .filter(|&place| segment.is_live(place))
-                .map(|place| u64::from(FieldNormReader::id_to_fieldnorm(segment.columns.lengths[place as usize])))
+                .map(|place| {
+                    u64::from(FieldNormReader::id_to_fieldnorm(segment.columns.lengths[place as usize]))
+                })
                 .sum::<u64>();
             all = segment.end();
             live += segment.reader.num_docs() as usize;
@@ -151,7 +165,7 @@ impl Snapshot {
         let mut rows = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         rows.scores.clear();
         rows.scores.resize(self.all, 0.0);
-        rows.counts.resize(self.all, 0.0);
+        rows.found.resize_with(self.segments.len(), Found::default);
         let mut pass = Pass { snapshot: self, rows, sources, ceiling: 0.0 };
         for term in terms {
             pass.ceiling += self.score(term, &mut pass.rows)?;
@@ -161,31 +175,85 @@ impl Snapshot {
 
     /// Adds the scores of one term and returns its IDF.
     fn score(&self, term: &str, rows: &mut Rows) -> tantivy::Result<f32> {
-        let Rows { scores, counts, found } = rows;
-        found.clear();
-        for (field, weight) in [(self.fields.text, 1.0), (self.fields.context, CONTEXT_WEIGHT), (self.fields.path, PATH_WEIGHT)] {
-            for segment in &self.segments {
+        let Rows { scores, found, merged } = rows;
+        for (segment, found) in self.segments.iter().zip(found.iter_mut()) {
+            found.places.clear();
+            found.counts.clear();
+            for (field, weight) in [
+                (self.fields.text, 1.0),
+                (self.fields.context, CONTEXT_WEIGHT),
+                (self.fields.path, PATH_WEIGHT),
+            ] {
                 if let Some(postings) = segment.postings(field, term)? {
-                    count(segment, postings, weight, counts, found);
+                    found.add(postings, weight, segment.reader.alive_bitset(), merged);
                 }
             }
         }
-        let idf = idf(self.live, found.len());
-        let mut segment = 0;
-        for &at in found.iter() {
-            // Chunks come segment by segment for each field, so the segment rarely changes.
-            while at < self.segments[segment].base {
-                segment -= 1;
+        let idf = idf(self.live, found.iter().map(|found| found.places.len()).sum());
+        for (segment, found) in self.segments.iter().zip(found) {
+            let lengths = &segment.columns.lengths[..];
+            let scores = &mut scores[segment.base as usize..][..lengths.len()];
+            for (&place, &count) in found.places.iter().zip(&found.counts) {
+                let norm = self.norms[lengths[place as usize] as usize];
+                scores[place as usize] += idf * count / (count + norm);
             }
-            while at >= self.segments[segment].end() {
-                segment += 1;
-            }
-            let Segment { columns, base, .. } = &self.segments[segment];
-            let norm = self.norms[columns.lengths[(at - base) as usize] as usize];
-            let frequency = std::mem::take(&mut counts[at as usize]);
-            scores[at as usize] += idf * frequency / (frequency + norm);
         }
         Ok(idf)
+    }
+}
+
+impl Found {
+    /// Adds the live chunks of a field's postings.
+    fn add(
+        &mut self,
+        mut postings: BlockSegmentPostings,
+        weight: f32,
+        live: Option<&AliveBitSet>,
+        merged: &mut Self,
+    ) {
+        let (places, counts) = (&mut merged.places, &mut merged.counts);
+        places.clear();
+        counts.clear();
+        while postings.block_len() > 0 {
+            match live {
+                None => {
+                    places.extend_from_slice(postings.docs());
+                    counts.extend(postings.freqs().iter().map(|&frequency| weight * frequency as f32));
+                }
+                Some(live) => {
+                    for (&place, &frequency) in postings.docs().iter().zip(postings.freqs()) {
+                        if live.is_alive(place) {
+                            places.push(place);
+                            counts.push(weight * frequency as f32);
+                        }
+                    }
+                }
+            }
+            postings.advance();
+        }
+        if !self.places.is_empty() {
+            *merged = self.union(merged);
+        }
+        std::mem::swap(self, merged);
+    }
+
+    /// The chunks of either side with the sum of their counts.
+    fn union(&self, other: &Self) -> Self {
+        let mut both = Self::default();
+        let mut others = other.places.iter().zip(&other.counts).peekable();
+        let mut push = |place: u32, count: f32| {
+            both.places.push(place);
+            both.counts.push(count);
+        };
+        for (&place, &count) in self.places.iter().zip(&self.counts) {
+            while let Some((&before, &count)) = others.next_if(|&(&next, _)| next < place) {
+                push(before, count);
+            }
+            let more = others.next_if(|&(&next, _)| next == place).map_or(0.0, |(_, &count)| count);
+            push(place, count + more);
+        }
+        others.for_each(|(&place, &count)| push(place, count));
+        both
     }
 }
 
@@ -193,25 +261,6 @@ impl Segment {
     fn postings(&self, field: Field, term: &str) -> tantivy::Result<Option<BlockSegmentPostings>> {
         let index = self.reader.inverted_index(field)?;
         Ok(index.read_block_postings(&Term::from_field_text(field, term), IndexRecordOption::WithFreqs)?)
-    }
-}
-
-/// Adds the occurrences of a term in one field to `counts`, and the chunks not yet found to `found`.
-fn count(segment: &Segment, mut postings: BlockSegmentPostings, weight: f32, counts: &mut [f32], found: &mut Vec<u32>) {
-    let counts = &mut counts[segment.base as usize..];
-    let live = segment.reader.alive_bitset();
-    while postings.block_len() > 0 {
-        for (&place, &frequency) in postings.docs().iter().zip(postings.freqs()) {
-            if live.is_some_and(|live| live.is_deleted(place)) {
-                continue;
-            }
-            let count = &mut counts[place as usize];
-            if *count == 0.0 {
-                found.push(segment.base + place);
-            }
-            *count += weight * frequency as f32;
-        }
-        postings.advance();
     }
 }
 
@@ -268,7 +317,10 @@ impl LexicalPass for Pass<'_> {
             let columns = &segment.columns;
             let scores = &self.rows.scores[segment.base as usize..][..columns.ids.len()];
             for (place, &bm25) in scores.iter().enumerate() {
-                if bm25 > 0.0 && bm25 >= best.threshold && self.sources.checked_shr(columns.sources[place].into()).unwrap_or(0) & 1 == 1 {
+                if bm25 > 0.0
+                    && bm25 >= best.threshold
+                    && self.sources.checked_shr(columns.sources[place].into()).unwrap_or(0) & 1 == 1
+                {
                     best.offer(LexicalHit { id: columns.ids[place], bm25 });
                 }
             }
@@ -279,8 +331,14 @@ impl LexicalPass for Pass<'_> {
     fn scores(&mut self, ids: &[u64]) -> Result<Vec<f32>> {
         let score = |&id: &u64| {
             // An id is written once, but a deleted chunk may still lie in another segment.
-            let places = self.snapshot.segments.iter().filter_map(|segment| Some((segment, segment.columns.place(id)?)));
-            places.map(|(segment, place)| self.rows.scores[(segment.base + place) as usize]).fold(0.0, f32::max)
+            let places = self
+                .snapshot
+                .segments
+                .iter()
+                .filter_map(|segment| Some((segment, segment.columns.place(id)?)));
+            places
+                .map(|(segment, place)| self.rows.scores[(segment.base + place) as usize])
+                .fold(0.0, f32::max)
         };
         Ok(ids.iter().map(score).collect())
     }

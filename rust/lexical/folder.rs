@@ -1,8 +1,9 @@
 //! The folder tantivy writes into: nothing in it is trusted before it was checked, and nothing waits for the disk.
 //!
-//! tantivy puts a checksum under every segment file, but none under the two small files that say which segments count: here
-//! they are sealed with a hash. Because every loss is noticed at [`verify`] and the index is made anew from the store, no
-//! write has to be forced to disk, which is most of the time a small commit takes elsewhere.
+//! tantivy puts a checksum under every segment file, but none under the small file that says which segments count: here it
+//! is sealed with a hash. Because every loss is noticed at [`verify`] and the index is made anew from the store, no write
+//! has to be forced to disk, which is most of the time a small commit takes elsewhere. tantivy's list of its own files, which
+//! it would write again for each new one, is simply the folder's: what lies there and no segment names is litter.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -11,7 +12,8 @@ use std::sync::Arc;
 
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    AntiCallToken, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite, WatchCallback,
+    WatchHandle, WritePtr,
 };
 use tantivy::{Directory, Index};
 
@@ -20,6 +22,13 @@ const SEAL: usize = blake3::OUT_LEN;
 
 /// Length and magic number at the end of a segment file; what is shorter has no checksum.
 const FOOTER: usize = 8;
+
+/// The file that says which segments count.
+pub(super) const META: &str = "meta.json";
+/// tantivy's list of its files.
+const LIST: &str = ".managed.json";
+/// Ending of a file that is renamed when it is whole.
+const UNFINISHED: &str = ".unfinished";
 
 /// A folder of one index.
 #[derive(Debug, Clone)]
@@ -32,6 +41,18 @@ impl Folder {
     /// The folder at `path`, which exists.
     pub(super) fn open(path: &Path) -> tantivy::Result<Self> {
         Ok(Self { path: path.to_owned(), files: MmapDirectory::open(path)? })
+    }
+
+    /// The segment files that lie in the folder, in the form of tantivy's own list (JSON).
+    fn list(&self) -> io::Result<Vec<u8>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.path)? {
+            match entry?.file_name().to_str() {
+                Some(name) if is_segment_file(name) => names.push(format!("\"{name}\"")),
+                _ => {}
+            }
+        }
+        Ok(format!("[{}]", names.join(",")).into_bytes())
     }
 }
 
@@ -64,14 +85,18 @@ pub(super) fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// `meta.json`, `.managed.json`, their unfinished copies, and `<32 hexadecimal digits>.<part>`.
 fn is_index_file(name: &str) -> bool {
-    let segment = name.split_once('.').is_some_and(|(id, _)| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    segment || matches!(name, "meta.json" | ".managed.json") || name.ends_with(UNFINISHED)
+    is_segment_file(name) || name.strip_suffix(UNFINISHED).unwrap_or(name) == META
 }
 
-/// Ending of a file that is renamed when it is whole.
-const UNFINISHED: &str = ".unfinished";
+/// `<32 hexadecimal digits>.<part>`.
+fn is_segment_file(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(id, part)| {
+        id.len() == 32
+            && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
+    })
+}
 
 impl Directory for Folder {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
@@ -96,13 +121,18 @@ impl Directory for Folder {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        if path == Path::new(LIST) {
+            return self.list().map_err(|error| OpenReadError::wrap_io_error(error, path.to_owned()));
+        }
         let mut bytes = self.files.atomic_read(path)?;
         let broken = || {
             let error = io::Error::new(io::ErrorKind::InvalidData, "its seal is broken");
             OpenReadError::wrap_io_error(error, path.to_owned())
         };
         let length = bytes.len().checked_sub(SEAL).ok_or_else(broken)?;
-        if blake3::hash(&bytes[..length]) != *<&[u8; SEAL]>::try_from(&bytes[length..]).map_err(|_| broken())? {
+        if blake3::hash(&bytes[..length])
+            != *<&[u8; SEAL]>::try_from(&bytes[length..]).map_err(|_| broken())?
+        {
             return Err(broken());
         }
         bytes.truncate(length);
@@ -110,6 +140,9 @@ impl Directory for Folder {
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        if path == Path::new(LIST) {
+            return Ok(());
+        }
         let target = self.path.join(path);
         let mut unfinished = target.clone().into_os_string();
         unfinished.push(UNFINISHED);
@@ -129,7 +162,10 @@ impl Directory for Folder {
             // A reader of a folder that nobody may write to needs no lock against writers.
             Err(LockError::IoError(error))
                 if lock.is_blocking
-                    && matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) =>
+                    && matches!(
+                        error.kind(),
+                        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                    ) =>
             {
                 Ok(DirectoryLock::from(Box::new(())))
             }

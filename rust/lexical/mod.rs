@@ -5,26 +5,20 @@
 //! that nothing runs in the background and another process can write next.
 
 mod bm25;
+mod fields;
 mod folder;
 
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::META_LOCK;
 use tantivy::indexer::{IndexWriter, IndexWriterOptions, LogMergePolicy};
-use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
-use tantivy::{Directory as _, Index, IndexSettings, SegmentReader, TantivyDocument, TantivyError};
+use tantivy::{Directory as _, Index, IndexSettings, SegmentReader, TantivyError};
 
 use crate::error::{Error, Result};
-use crate::text::{ANALYSER_VERSION, for_each_term};
+use crate::text::ANALYSER_VERSION;
 use bm25::Snapshot;
+use fields::{Fields, SCHEMA_VERSION, WORDS, Words};
 use folder::Folder;
-
-/// Raised whenever fields or their options change.
-const SCHEMA_VERSION: u32 = 1;
-
-/// The name under which tantivy knows our words.
-const WORDS: &str = "memgrep";
 
 /// Chunks from which on a batch is worth a second thread.
 const BULK: usize = 64;
@@ -92,12 +86,13 @@ struct Current {
 
 impl Lexical {
     /// Opens the folder, which need not exist. Damage (checksum, truncation, another schema or analyser) makes it as good as
-    /// empty: then [`Lexical::generation`] is `None`, and the first change empties it. Opening writes nothing.
+    /// empty: then [`Lexical::generation`] is `None`, and the first change empties it.
     ///
     /// # Errors
     /// When the folder cannot be read.
     pub fn open(folder: &Path) -> Result<Self> {
-        let mut lexical = Self { folder: folder.to_owned(), fields: Fields::new().0, current: None, writer: None };
+        let mut lexical =
+            Self { folder: folder.to_owned(), fields: Fields::new().0, current: None, writer: None };
         lexical.refresh()?;
         Ok(lexical)
     }
@@ -151,7 +146,10 @@ impl Lexical {
         writer.wait_merging_threads().map_err(self.failed())?;
         self.refresh()?;
         if self.generation() != Some(generation) {
-            return Err(Error::Derived { path: self.folder.clone(), message: "a commit did not reach the disk".to_owned() });
+            return Err(Error::Derived {
+                path: self.folder.clone(),
+                message: "a commit did not reach the disk".to_owned(),
+            });
         }
         Ok(())
     }
@@ -204,7 +202,11 @@ impl Lexical {
     }
 
     /// Does `change` with the writer, made for about `chunks` more chunks if there is none yet.
-    fn write(&mut self, chunks: usize, change: impl FnOnce(&IndexWriter) -> tantivy::Result<()>) -> Result<()> {
+    fn write(
+        &mut self,
+        chunks: usize,
+        change: impl FnOnce(&IndexWriter) -> tantivy::Result<()>,
+    ) -> Result<()> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
             None => self.make_writer(chunks)?,
@@ -251,12 +253,12 @@ impl Lexical {
 
 impl Current {
     /// The newest commit in `folder`; `None` if `before` shows it already.
-    fn load(folder: &Path, fields: Fields, before: Option<&Self>) -> tantivy::Result<Option<Self>> {
-        let folder = Folder::open(folder)?;
+    fn load(path: &Path, fields: Fields, before: Option<&Self>) -> tantivy::Result<Option<Self>> {
+        let folder = Folder::open(path)?;
         let index = Index::open(folder.clone())?;
         // As long as it is held no writer deletes the segments we are about to open.
-        let _lock = folder.acquire_lock(&META_LOCK)?;
-        let meta = folder.atomic_read(Path::new("meta.json"))?;
+        let lock = folder.acquire_lock(&META_LOCK)?;
+        let meta = folder.atomic_read(Path::new(folder::META))?;
         if before.is_some_and(|before| before.meta == meta) {
             return Ok(None);
         }
@@ -270,8 +272,17 @@ impl Current {
         if before.is_none() && !folder::verify(&folder, &index)? {
             return Err(damaged("a checksum is wrong"));
         }
-        let readers = index.searchable_segments()?.iter().map(SegmentReader::open).collect::<tantivy::Result<Vec<_>>>()?;
+        let readers = index
+            .searchable_segments()?
+            .iter()
+            .map(SegmentReader::open)
+            .collect::<tantivy::Result<Vec<_>>>()?;
         let snapshot = Snapshot::new(readers, fields, before.map(|before| &before.snapshot))?;
+        if folder.atomic_read(Path::new(folder::META))? != meta {
+            // A commit came in between, so that the generation may be older than the segments.
+            drop(lock);
+            return Self::load(path, fields, before);
+        }
         Ok(Some(Self { snapshot, generation, meta }))
     }
 }
@@ -297,117 +308,6 @@ fn stamp(generation: u64) -> String {
 fn generation(payload: &str) -> Option<u64> {
     let generation = payload.rsplit(' ').next()?.parse().ok()?;
     (stamp(generation) == payload).then_some(generation)
-}
-
-/// The fields of a chunk.
-#[derive(Debug, Clone, Copy)]
-struct Fields {
-    id: Field,
-    source: Field,
-    text: Field,
-    context: Field,
-    path: Field,
-}
-
-impl Fields {
-    const ID: &str = "id";
-    const SOURCE: &str = "source";
-
-    fn new() -> (Self, Schema) {
-        let mut schema = Schema::builder();
-        let words = |lengths| {
-            let indexing = TextFieldIndexing::default()
-                .set_tokenizer(WORDS)
-                .set_index_option(IndexRecordOption::WithFreqs)
-                .set_fieldnorms(lengths);
-            TextOptions::default().set_indexing_options(indexing)
-        };
-        let fields = Self {
-            id: schema.add_u64_field(Self::ID, INDEXED | FAST),
-            source: schema.add_u64_field(Self::SOURCE, NumericOptions::default().set_fast()),
-            text: schema.add_text_field("text", words(true)),
-            context: schema.add_text_field("context", words(false)),
-            path: schema.add_text_field("path", words(false)),
-        };
-        (fields, schema.build())
-    }
-
-    fn document(self, chunk: &LexicalChunk<'_>) -> TantivyDocument {
-        let mut document = TantivyDocument::new();
-        document.add_u64(self.id, chunk.id);
-        document.add_u64(self.source, chunk.source.into());
-        document.add_text(self.text, chunk.text);
-        document.add_text(self.context, chunk.context);
-        // Without its ending the name is one term with its last part.
-        document.add_text(self.path, chunk.path.strip_suffix(".md").unwrap_or(chunk.path));
-        document
-    }
-}
-
-/// Our words for tantivy.
-#[derive(Debug, Clone, Default)]
-struct Words {
-    token: Token,
-}
-
-impl Tokenizer for Words {
-    type TokenStream<'a> = WordStream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
-        WordStream { text, token: &mut self.token, waiting: None }
-    }
-}
-
-/// The terms of one text. tantivy takes them all at once by `process`, into one reused token.
-struct WordStream<'a> {
-    text: &'a str,
-    token: &'a mut Token,
-    /// The terms, last one first, for whoever asks one by one.
-    waiting: Option<Vec<Token>>,
-}
-
-impl TokenStream for WordStream<'_> {
-    fn advance(&mut self) -> bool {
-        let waiting = self.waiting.get_or_insert_with(|| {
-            let mut tokens = Vec::new();
-            let mut token = Token::default();
-            for_each_term(self.text, &mut |term| {
-                fill(&mut token, &term);
-                tokens.push(token.clone());
-            });
-            tokens.reverse();
-            tokens
-        });
-        match waiting.pop() {
-            Some(token) => *self.token = token,
-            None => return false,
-        }
-        true
-    }
-
-    fn token(&self) -> &Token {
-        self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        self.token
-    }
-
-    fn process(&mut self, sink: &mut dyn FnMut(&Token)) {
-        for_each_term(self.text, &mut |term| {
-            fill(self.token, &term);
-            sink(self.token);
-        });
-    }
-}
-
-/// Positions are not indexed, so they are all 0.
-fn fill(token: &mut Token, term: &crate::text::Term<'_>) {
-    token.text.clear();
-    token.text.push_str(term.text);
-    token.offset_from = term.start;
-    token.offset_to = term.end;
-    token.position = 0;
 }
 
 #[cfg(test)]

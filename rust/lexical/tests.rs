@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tantivy::fieldnorm::FieldNormReader;
 
 use super::*;
-use crate::text::query_terms;
+use crate::text::{for_each_term, query_terms};
 
 const EVERYWHERE: u8 = 0b111;
 
@@ -30,7 +30,8 @@ fn add(lexical: &mut Lexical, entries: &[Entry]) {
 /// An index of `texts`, whose ids are their places.
 fn index(folder: &Path, texts: &[&str]) -> Lexical {
     let mut lexical = Lexical::open(folder).unwrap();
-    let entries: Vec<Entry> = texts.iter().enumerate().map(|(id, text)| Entry::new(id as u64, text)).collect();
+    let entries: Vec<Entry> =
+        texts.iter().enumerate().map(|(id, text)| Entry::new(id as u64, text)).collect();
     add(&mut lexical, &entries);
     lexical.commit(1).unwrap();
     lexical
@@ -69,7 +70,9 @@ fn reference(entries: &[Entry], query: &[String]) -> BTreeMap<u64, f64> {
         let count = |entry: &Entry| {
             let of = |text: &str| counts(text).get(term).copied().unwrap_or(0.0);
             let name = entry.3.strip_suffix(".md").unwrap_or(&entry.3);
-            of(&entry.1) + f64::from(bm25::CONTEXT_WEIGHT) * of(&entry.2) + f64::from(bm25::PATH_WEIGHT) * of(name)
+            of(&entry.1)
+                + f64::from(bm25::CONTEXT_WEIGHT) * of(&entry.2)
+                + f64::from(bm25::PATH_WEIGHT) * of(name)
         };
         let holding = entries.iter().filter(|entry| count(entry) > 0.0).count() as f64;
         let idf = (1.0 + (total - holding + 0.5) / (holding + 0.5)).ln();
@@ -91,7 +94,10 @@ fn assert_agrees(lexical: &Lexical, entries: &[Entry], query: &str) {
     assert!(hits.is_sorted_by(|one, next| one.bm25 > next.bm25 || one.bm25 == next.bm25 && one.id < next.id));
     for hit in &hits {
         let right = expected[&hit.id];
-        assert!((f64::from(hit.bm25) - right).abs() < 1e-4 * right.max(1.0), "{query}: {hit:?} is not {right}");
+        assert!(
+            (f64::from(hit.bm25) - right).abs() < 1e-4 * right.max(1.0),
+            "{query}: {hit:?} is not {right}"
+        );
         assert!(hit.bm25 > 0.0 && hit.bm25 <= pass.ceiling());
     }
     let all: Vec<u64> = entries.iter().map(|entry| entry.0).collect();
@@ -105,7 +111,10 @@ fn assert_agrees(lexical: &Lexical, entries: &[Entry], query: &str) {
 }
 
 fn corpus(size: usize) -> impl Strategy<Value = Vec<(String, String)>> {
-    let words = || proptest::collection::vec(prop_oneof!["[abc]", "[a-f]{2}", "x_y", "東京都", "Zed"], 0..30).prop_map(|words| words.join(" "));
+    let words = || {
+        proptest::collection::vec(prop_oneof!["[abc]", "[a-f]{2}", "x_y", "東京都", "Zed"], 0..30)
+            .prop_map(|words| words.join(" "))
+    };
     proptest::collection::vec((words(), prop_oneof![Just(String::new()), words()]), 1..size)
 }
 
@@ -247,7 +256,8 @@ fn a_damaged_index_is_right_or_empty() {
     lexical.commit(2).unwrap();
     let right = search(&lexical, "boat harbour nothing");
     drop(lexical);
-    let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.iter().any(|file| file.extension().is_some_and(|kind| kind == "del")), "{files:?}");
     let mut seen = 0;
     for file in files {
@@ -299,7 +309,9 @@ fn a_damaged_index_is_made_anew_by_the_next_change() {
 fn only_the_sources_asked_for_are_searched_and_every_chunk_has_a_score() {
     let folder = tempfile::tempdir().unwrap();
     let mut lexical = Lexical::open(folder.path()).unwrap();
-    let entries: Vec<Entry> = (0..3).map(|source| Entry(source.into(), "boat".into(), String::new(), "a.md".into(), source)).collect();
+    let entries: Vec<Entry> = (0..3)
+        .map(|source| Entry(source.into(), "boat".into(), String::new(), "a.md".into(), source))
+        .collect();
     add(&mut lexical, &entries);
     lexical.commit(1).unwrap();
     for (sources, right) in [(0b001, vec![0]), (0b010, vec![1]), (0b101, vec![0, 2]), (0, vec![])] {
@@ -322,7 +334,8 @@ fn a_word_that_stands_nowhere_counts_in_the_ceiling_as_the_rarest() {
 /// F004, F005, F006, F007: nothing a user types is an operator.
 #[test]
 fn f004_every_query_is_words() {
-    let texts = ["text secret plan", "status: blocked on vendor", "Rust borrow rules", "The C++ build uses clang 18"];
+    let texts =
+        ["text secret plan", "status: blocked on vendor", "Rust borrow rules", "The C++ build uses clang 18"];
     assert_eq!(found(&texts, "NEAR(secret plan)"), [0]);
     assert_eq!(found(&texts, "path:memory NOT secret")[0], 0);
     assert_eq!(found(&texts, "status: blocked"), [1]);
@@ -344,13 +357,23 @@ fn f010_the_whole_name_ranks_first() {
     let texts = ["B731 spare part", "POL-B731 covers retention"];
     assert_eq!(found(&texts, "B731").len(), 2);
     assert_eq!(found(&texts, "POL-B731"), [1, 0]);
-    assert_eq!(found(&["rebuild the shadow index", "call rebuildShadowIndex() after import"], "rebuildShadowIndex"), [1, 0]);
+    assert_eq!(
+        found(&["rebuild the shadow index", "call rebuildShadowIndex() after import"], "rebuildShadowIndex"),
+        [1, 0]
+    );
 }
 
 #[test]
 fn f015_words_in_text_without_spaces_are_found_first() {
-    let texts = ["昨日は図書館で会議録を整理した", "내일 도서관에서 회의록을 정리한다", "下周二在图书馆整理会议纪要", "东京的银行周一关门"];
-    for (query, right) in [("会議録", 0), ("회의록", 1), ("会议纪要", 2), ("银行", 3), ("关", 3), ("东京的银行 周一", 3)] {
+    let texts = [
+        "昨日は図書館で会議録を整理した",
+        "내일 도서관에서 회의록을 정리한다",
+        "下周二在图书馆整理会议纪要",
+        "东京的银行周一关门",
+    ];
+    for (query, right) in
+        [("会議録", 0), ("회의록", 1), ("会议纪要", 2), ("银行", 3), ("关", 3), ("东京的银行 周一", 3)]
+    {
         assert_eq!(found(&texts, query)[0], right, "{query}");
     }
 }
@@ -370,7 +393,14 @@ fn f029_a_file_is_found_by_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let mut lexical = Lexical::open(folder.path()).unwrap();
     let entry = |id: u64, path: &str| Entry(id, "lunch order".into(), String::new(), path.into(), 0);
-    add(&mut lexical, &[entry(1, "memory/2026-05-03-1100.md"), entry(2, "memory/2026-05-04-0915.md"), entry(3, "memory/x.md")]);
+    add(
+        &mut lexical,
+        &[
+            entry(1, "memory/2026-05-03-1100.md"),
+            entry(2, "memory/2026-05-04-0915.md"),
+            entry(3, "memory/x.md"),
+        ],
+    );
     lexical.commit(1).unwrap();
     assert_eq!(ids(&search(&lexical, "2026-05-04-0915"))[0], 2);
 }
@@ -387,4 +417,34 @@ fn f045_the_headings_above_a_text_are_searched() {
     add(&mut lexical, &entries);
     lexical.commit(1).unwrap();
     assert_eq!(ids(&search(&lexical, "payroll cut-off"))[0], 1);
+}
+
+/// A commit that lands while another handle opens the index: it sees one commit or the next, whole.
+#[test]
+fn a_handle_opened_during_commits_sees_whole_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = index(folder.path(), &["boat"]);
+    let path = folder.path();
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(move || {
+                    let mut last = 0;
+                    for _ in 0..100 {
+                        let lexical = Lexical::open(path).unwrap();
+                        let generation = lexical.generation().unwrap();
+                        assert_eq!(ids(&search(&lexical, "boat")), [generation - 1]);
+                        assert!(generation >= last);
+                        last = generation;
+                    }
+                })
+            })
+            .collect();
+        for round in 1..40 {
+            writer.remove(&[round - 1]).unwrap();
+            add(&mut writer, &[Entry::new(round, "boat")]);
+            writer.commit(round + 1).unwrap();
+        }
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
 }

@@ -42,7 +42,11 @@ fn unreachable_workspace(root: &Path, error: &io::Error) -> Error {
 /// The name under which a root entry is memory; an error if it differs from that name in case only.
 ///
 /// On a case-blind system there is no such difference: the file opens under the canonical name too.
-fn canonical_name(root: &Path, name: &str, entries: &[DirEntry]) -> Option<Result<&'static str, &'static str>> {
+fn canonical_name(
+    root: &Path,
+    name: &str,
+    entries: &[DirEntry],
+) -> Option<Result<&'static str, &'static str>> {
     let names = || ROOT_FILES.into_iter().chain([NOTES]);
     if let Some(exact) = names().find(|&canonical| canonical == name) {
         return Some(Ok(exact));
@@ -54,14 +58,8 @@ fn canonical_name(root: &Path, name: &str, entries: &[DirEntry]) -> Option<Resul
 }
 
 fn root_file(walk: &mut Walk, entry: &DirEntry, name: &str) {
-    match entry.file_type() {
-        Ok(kind) => {
-            let absolute = walk.spec.workspace.join(name);
-            walk.file(absolute, "", kind, Role { source: Source::Memory, curated: true }, || entry.metadata());
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => walk.skip(name, format!("unreadable: {error}")),
-    }
+    let role = Role { source: Source::Memory, curated: true };
+    walk.file(walk.spec.workspace.join(name), "", role, entry.metadata());
 }
 
 fn notes(walk: &mut Walk, entry: &DirEntry) {
@@ -69,7 +67,7 @@ fn notes(walk: &mut Walk, entry: &DirEntry) {
     match entry.file_type() {
         Ok(kind) if kind.is_symlink() => linked_root(walk, NOTES, &folder),
         Ok(kind) if kind.is_dir() => match list(&folder) {
-            Ok(entries) => walk.folder(&folder, "memory/", Source::Memory, entries),
+            Ok(entries) => walk.folder("memory/", Source::Memory, entries),
             Err(error) => walk.unreachable(NOTES, &error),
         },
         Ok(_) => walk.skip(NOTES, "not read: not a folder"),
@@ -78,7 +76,8 @@ fn notes(walk: &mut Walk, entry: &DirEntry) {
 }
 
 fn linked_root(walk: &mut Walk, name: &str, path: &Path) {
-    let target = fs::canonicalize(path).map_or_else(|_| "the folder itself".into(), |target| target.display().to_string());
+    let target = fs::canonicalize(path)
+        .map_or_else(|_| "the folder itself".into(), |target| target.display().to_string());
     walk.skip(name, format!("{LINK}; links are not followed: configure {target} as an extra path instead"));
 }
 
@@ -103,14 +102,15 @@ pub(super) fn extra(walk: &mut Walk, extra: &ExtraPath) -> Result<()> {
     if metadata.is_dir() {
         return folder(walk, &path, &name, extra.pattern.as_deref());
     }
-    let markdown = path.file_name().is_some_and(|name| rules::is_markdown(name.as_encoded_bytes()));
-    if !markdown {
+    let (file_name, role) =
+        (path.file_name().unwrap_or_default(), Role { source: Source::Extra, curated: false });
+    if !rules::is_markdown(file_name.as_encoded_bytes()) {
         walk.skip(name, "not read: not a Markdown file");
         return Ok(());
     }
     walk.rules = Rules::default();
-    let prefix = name.strip_suffix(&*path.file_name().unwrap_or_default().to_string_lossy()).unwrap_or_default().to_owned();
-    walk.file(path, &prefix, metadata.file_type(), Role { source: Source::Extra, curated: false }, || Ok(metadata));
+    let prefix = name.strip_suffix(&*file_name.to_string_lossy()).unwrap_or_default().to_owned();
+    walk.file(path, &prefix, role, Ok(metadata));
     Ok(())
 }
 
@@ -128,7 +128,7 @@ fn folder(walk: &mut Walk, path: &Path, name: &str, pattern: Option<&str>) -> Re
         name if name.ends_with('/') => name.to_owned(),
         name => format!("{name}/"),
     };
-    walk.folder(path, &prefix, Source::Extra, entries);
+    walk.folder(&prefix, Source::Extra, entries);
     Ok(())
 }
 

@@ -7,12 +7,13 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::error::{Error, Result};
 
 /// Ignore files that count below extra paths and in the workspace.
-pub(super) const MEMGREPIGNORE: &str = ".memgrepignore";
+const MEMGREPIGNORE: &[u8] = b".memgrepignore";
 /// Ignore files that count below extra paths only.
-pub(super) const GITIGNORE: &str = ".gitignore";
+const GITIGNORE: &[u8] = b".gitignore";
 
 /// Folders that never hold notes.
-const NEVER_ENTERED: [&str; 7] = [".git", "node_modules", ".pnpm-store", ".venv", "venv", ".tox", "__pycache__"];
+const NEVER_ENTERED: [&str; 7] =
+    [".git", "node_modules", ".pnpm-store", ".venv", "venv", ".tox", "__pycache__"];
 
 /// The patterns that hold in a folder.
 #[derive(Default)]
@@ -24,7 +25,7 @@ pub(super) struct Rules {
     /// What an extra path is limited to.
     only: Option<Gitignore>,
     /// `.gitignore` files count.
-    pub git: bool,
+    git: bool,
 }
 
 impl Rules {
@@ -35,7 +36,9 @@ impl Rules {
             false => Some(compile(root, patterns.iter().map(String::as_str))?),
         };
         // Anchored: a glob of an extra path starts at that path.
-        let only = only.map(|glob| compile(root, [format!("/{}", glob.trim_start_matches('/')).as_str()])).transpose()?;
+        let only = only
+            .map(|glob| compile(root, [format!("/{}", glob.trim_start_matches('/')).as_str()]))
+            .transpose()?;
         Ok(Self { files: Vec::new(), settings, only, git })
     }
 
@@ -43,13 +46,19 @@ impl Rules {
         if self.settings.is_none() && self.files.is_empty() {
             return false;
         }
-        let said = self.settings.iter().chain(self.files.iter().rev()).map(|rules| rules.matched(path, folder));
+        let said =
+            self.settings.iter().chain(self.files.iter().rev()).map(|rules| rules.matched(path, folder));
         said.into_iter().find(|said| !said.is_none()).is_some_and(|said| said.is_ignore())
     }
 
     /// Whether an extra path's own glob has `path` in it.
     pub fn wanted(&self, path: &Path) -> bool {
         self.only.as_ref().is_none_or(|only| only.matched_path_or_any_parents(path, false).is_ignore())
+    }
+
+    /// Whether a file of this name holds patterns.
+    pub fn read_from(&self, name: &[u8]) -> bool {
+        name == MEMGREPIGNORE || self.git && name == GITIGNORE
     }
 
     /// Adds the ignore file `path`; what is wrong with it. What is right in it counts nevertheless.
@@ -75,7 +84,8 @@ impl Rules {
 
 fn compile<'a>(root: &Path, patterns: impl IntoIterator<Item = &'a str>) -> Result<Gitignore> {
     let mut builder = GitignoreBuilder::new(root);
-    let wrong = |pattern: &str, error| Error::Argument(format!("pattern {pattern:?} cannot be read: {error}"));
+    let wrong =
+        |pattern: &str, error| Error::Argument(format!("pattern {pattern:?} cannot be read: {error}"));
     for pattern in patterns {
         builder.add_line(None, pattern).map_err(|error| wrong(pattern, error))?;
     }

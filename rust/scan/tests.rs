@@ -65,7 +65,11 @@ impl World {
     /// `(name, first words of the reason)`.
     fn skipped(&self) -> Vec<(String, String)> {
         let reason = |reason: &str| reason.split([':', ';']).next().unwrap().to_owned();
-        self.scan().skipped.iter().map(|skipped| (self.short(&skipped.path), reason(&skipped.reason))).collect()
+        self.scan()
+            .skipped
+            .iter()
+            .map(|skipped| (self.short(&skipped.path), reason(&skipped.reason)))
+            .collect()
     }
 }
 
@@ -85,7 +89,8 @@ fn root_files_and_everything_below_memory_are_memory() {
         "ws/other/note.md",
     ]);
     let scan = world.scan();
-    let found: Vec<_> = scan.files.iter().map(|file| (file.path.as_str(), file.source, file.curated)).collect();
+    let found: Vec<_> =
+        scan.files.iter().map(|file| (file.path.as_str(), file.source, file.curated)).collect();
     assert_eq!(
         found,
         [
@@ -165,7 +170,8 @@ fn f067_folders_of_tools_and_hidden_ones_are_never_entered() {
 
 #[test]
 fn f070_temporary_files_are_passed_over_in_silence() {
-    let world = World::with(&["ws/memory/x.tmp", "ws/memory/x.md~", "ws/memory/.x.md.swp", "ws/memory/.DS_Store"]);
+    let world =
+        World::with(&["ws/memory/x.tmp", "ws/memory/x.md~", "ws/memory/.x.md.swp", "ws/memory/.DS_Store"]);
     fs::rename(world.path("ws/memory/x.tmp"), world.path("ws/memory/x.md")).unwrap();
     symlink("user@host.1", world.path("ws/memory/.#y.md")).unwrap();
     world.write("ws/memory/.#z.md", "lock");
@@ -180,7 +186,10 @@ fn f128_a_hard_link_counts_once() {
     fs::hard_link(world.path("ws/MEMORY.md"), world.path("ws/memory.md")).unwrap();
     fs::hard_link(world.path("ws/memory/a.md"), world.path("ws/memory/b.md")).unwrap();
     assert_eq!(world.names(), ["MEMORY.md", "memory/a.md"]);
-    assert_eq!(world.skipped(), pairs([("memory.md", "same file as MEMORY.md"), ("memory/b.md", "same file as memory/a.md")]));
+    assert_eq!(
+        world.skipped(),
+        pairs([("memory.md", "same file as MEMORY.md"), ("memory/b.md", "same file as memory/a.md")])
+    );
 }
 
 #[test]
@@ -192,7 +201,10 @@ fn f129_another_spelling_of_memory_is_not_silent() {
         return;
     }
     assert_eq!(world.names(), ["memory.md"]);
-    assert_eq!(world.skipped(), pairs([("Memory", "not read"), ("Memory.md", "not read"), ("user.md", "not read")]));
+    assert_eq!(
+        world.skipped(),
+        pairs([("Memory", "not read"), ("Memory.md", "not read"), ("user.md", "not read")])
+    );
 }
 
 #[test]
@@ -235,14 +247,21 @@ fn the_workspace_itself_may_be_a_link() {
 
 #[test]
 fn extra_paths_are_named_from_the_workspace_or_absolutely_and_count_once() {
-    let world = World::with(&["ws/MEMORY.md", "ws/memory/a.md", "ws/docs/b.md", "out/c.md", "out/deep/d.md", "one.md"])
-        .extra("ws", None)
-        .extra("ws/memory", None)
-        .extra("ws/docs/b.md", None)
-        .extra("out", None)
-        .extra("out/deep", None)
-        .extra("ws/../out/./deep", None)
-        .extra("one.md", None);
+    let world = World::with(&[
+        "ws/MEMORY.md",
+        "ws/memory/a.md",
+        "ws/docs/b.md",
+        "out/c.md",
+        "out/deep/d.md",
+        "one.md",
+    ])
+    .extra("ws", None)
+    .extra("ws/memory", None)
+    .extra("ws/docs/b.md", None)
+    .extra("out", None)
+    .extra("out/deep", None)
+    .extra("ws/../out/./deep", None)
+    .extra("one.md", None);
     assert_eq!(
         world.names(),
         ["OUT/one.md", "OUT/out/c.md", "OUT/out/deep/d.md", "MEMORY.md", "docs/b.md", "memory/a.md"]
@@ -262,7 +281,9 @@ fn a_pattern_limits_an_extra_path() {
     assert_eq!(names("deep/**"), ["OUT/out/deep/c.md"]);
     assert_eq!(names("{a,deep/c}.md"), ["OUT/out/a.md", "OUT/out/deep/c.md"]);
     let wrong = World::with(&files).extra("out", Some("{a"));
-    assert!(matches!(scan(&wrong.spec), Err(crate::error::Error::Argument(message)) if message.contains("{a")));
+    assert!(
+        matches!(scan(&wrong.spec), Err(crate::error::Error::Argument(message)) if message.contains("{a"))
+    );
 }
 
 #[test]
@@ -287,7 +308,10 @@ fn ignore_files_and_patterns_leave_out_and_are_counted() {
     world.write("out/.gitignore", "build/\n");
     world.write("out/.memgrepignore", "secret.md\n");
     world.spec.ignore = vec!["draft-*".to_owned()];
-    assert_eq!(world.names(), ["OUT/out/e.md", "MEMORY.md", "memory/a.md", "memory/git.md", "memory/sub/keep.md"]);
+    assert_eq!(
+        world.names(),
+        ["OUT/out/e.md", "MEMORY.md", "memory/a.md", "memory/git.md", "memory/sub/keep.md"]
+    );
     // draft-b, private/, d; build/, secret, draft-g
     assert_eq!(world.scan().ignored, 6);
 }
@@ -352,4 +376,22 @@ fn a_folder_that_cannot_be_listed_is_unreachable_not_empty() {
     assert_eq!(world.names(), ["memory/a.md".to_owned(), format!("memory/{long}/b.md")]);
     assert_eq!(scan.unreachable.len(), 1);
     assert!(scan.unreachable[0].path.starts_with(&format!("memory/{long}/ddd")));
+}
+
+#[test]
+fn a_folder_of_many_files_is_found_whole() {
+    let world = World::with(&["ws/memory/folder/last.md"]);
+    let names: Vec<String> = (0..2_100).map(|n| format!("memory/{n:04}.md")).collect();
+    for name in &names {
+        fs::write(world.path("ws").join(name), name).unwrap();
+    }
+    let scan = world.scan();
+    assert_eq!(scan.files.len(), names.len() + 1);
+    for (file, name) in scan.files.iter().zip(&names) {
+        assert_eq!((&file.path, file.stat.size), (name, name.len() as u64));
+        assert_eq!(
+            file.stat.inode,
+            std::os::unix::fs::MetadataExt::ino(&fs::metadata(&file.absolute).unwrap())
+        );
+    }
 }

@@ -83,6 +83,9 @@ impl Compound {
 
     /// Whether `sign` goes on with the run: joiners stand alone, but for `://`, `::`, `:\` and `++`.
     fn may_join(&self, sign: u8) -> bool {
+        if self.units.last().is_none_or(|unit| joiner(unit.class).is_none()) {
+            return true;
+        }
         let before = self.units.iter().rev().map_while(|unit| joiner(unit.class));
         let (count, first) = before.fold((0, None), |(count, _), sign| (count + 1, Some(sign)));
         match first {
@@ -95,9 +98,11 @@ impl Compound {
 
     /// Takes joiners off the end, but for those of `C++` and `C#`.
     fn trim(&mut self) {
-        let letters = self.units.iter().rposition(|unit| joiner(unit.class).is_none()).map_or(0, |last| last + 1);
+        let letters =
+            self.units.iter().rposition(|unit| joiner(unit.class).is_none()).map_or(0, |last| last + 1);
         let rest = self.units.get(letters).map_or("", |unit| &self.folded[unit.folded..]);
-        let named = letters > 0 && self.units[letters - 1].class != Class::Digit && matches!(rest, "++" | "#");
+        let named =
+            letters > 0 && self.units[letters - 1].class != Class::Digit && matches!(rest, "++" | "#");
         if !named {
             if let Some(unit) = self.units.get(letters) {
                 self.folded.truncate(unit.folded);
@@ -109,14 +114,18 @@ impl Compound {
     /// Calls `sink` with the terms of the run.
     pub(super) fn emit<S: FnMut(Term<'_>) + ?Sized>(&mut self, mode: Mode, sink: &mut S) {
         let all = 0..self.units.len();
+        if all.is_empty() {
+            return;
+        }
+        if !self.joiners(&all) {
+            return self.emit_part(all, mode, sink);
+        }
         let mut whole = std::mem::take(&mut self.whole);
-        if mode != Mode::Words && self.joiners(&all) {
+        if mode != Mode::Words {
             self.emit_whole(&all, &mut whole, sink);
         }
         let strong = |class| matches!(joiner(class), Some(b'/' | b':' | b'\\' | b'@' | b'#'));
-        let mut segments = 0;
         self.split(all.clone(), strong, |segment| {
-            segments += 1;
             if mode != Mode::Words && segment != all && self.joiners(&segment) {
                 self.emit_whole(&segment, &mut whole, sink);
             }
@@ -154,7 +163,12 @@ impl Compound {
         sink(Term { text, start: self.units[range.start].start, end: self.units[range.end - 1].end });
     }
 
-    fn emit_whole<S: FnMut(Term<'_>) + ?Sized>(&self, range: &Range<usize>, whole: &mut String, sink: &mut S) {
+    fn emit_whole<S: FnMut(Term<'_>) + ?Sized>(
+        &self,
+        range: &Range<usize>,
+        whole: &mut String,
+        sink: &mut S,
+    ) {
         whole.clear();
         whole.extend(self.text(range).chars().filter(|c| !matches!(c, '-' | '_' | '\'')));
         if whole.len() <= MAX_TERM_BYTES {
@@ -167,7 +181,7 @@ impl Compound {
             return;
         }
         let text = self.text(&part);
-        self.send(&text[..text.floor_char_boundary(MAX_TERM_BYTES)], &part, sink);
+        self.send(beginning(text), &part, sink);
         if mode != Mode::Words {
             self.emit_atoms(part, sink);
         }
@@ -180,7 +194,8 @@ impl Compound {
         let head = mode != Mode::Words
             && apostrophe(part.end)
             && (part.len() == 1
-                || self.text(part).ends_with('n') && self.folded[self.units[part.end].folded..].starts_with("'t"));
+                || self.text(part).ends_with('n')
+                    && self.folded[self.units[part.end].folded..].starts_with("'t"));
         tail || head
     }
 
@@ -190,7 +205,12 @@ impl Compound {
         let mut starts = [part.start; MAX_ATOMS];
         let mut count = 1;
         for at in part.start + 1..part.end {
-            if !border(class(at - 1), class(at), (at + 1 < part.end).then(|| class(at + 1)), at + 2 == part.end) {
+            if !border(
+                class(at - 1),
+                class(at),
+                (at + 1 < part.end).then(|| class(at + 1)),
+                at + 2 == part.end,
+            ) {
                 continue;
             }
             if count == MAX_ATOMS {
@@ -202,7 +222,8 @@ impl Compound {
         if count == 1 {
             return;
         }
-        let atoms = (0..count).map(|atom| starts[atom]..if atom + 1 < count { starts[atom + 1] } else { part.end });
+        let atoms =
+            (0..count).map(|atom| starts[atom]..if atom + 1 < count { starts[atom + 1] } else { part.end });
         let (mut numbers, mut initials) = (0, 0);
         for atom in atoms.clone() {
             match class(atom.start) {
@@ -216,7 +237,7 @@ impl Compound {
         }
         for atom in atoms.filter(|atom| atom.len() > 1 || class(atom.start) == Class::Digit) {
             let text = self.text(&atom);
-            self.send(&text[..text.floor_char_boundary(MAX_TERM_BYTES)], &atom, sink);
+            self.send(beginning(text), &atom, sink);
         }
     }
 }
@@ -229,6 +250,12 @@ fn border(before: Class, here: Class, after: Option<Class>, last_but_one: bool) 
         (Class::Upper, Class::Upper) => after == Some(Class::Lower) && !last_but_one,
         _ => false,
     }
+}
+
+/// As much of a word as a term may hold.
+fn beginning(text: &str) -> &str {
+    let end = (0..=text.len().min(MAX_TERM_BYTES)).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
 }
 
 fn joiner(class: Class) -> Option<u8> {

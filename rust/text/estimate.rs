@@ -19,7 +19,11 @@ fn quarters(c: char) -> usize {
         // Latin with diacritics, composed or not.
         '\u{aa}' | '\u{ba}' | '\u{c0}'..='\u{2af}' | '\u{300}'..='\u{36f}' | '\u{1e00}'..='\u{1eff}' => 1,
         // Alphabets and abugidas from Greek to Georgian, and the Arabic presentation forms.
-        '\u{370}'..='\u{10ff}' | '\u{1200}'..='\u{1fff}' | '\u{a640}'..='\u{a69f}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' => 2,
+        '\u{370}'..='\u{10ff}'
+        | '\u{1200}'..='\u{1fff}'
+        | '\u{a640}'..='\u{a69f}'
+        | '\u{fb1d}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{fefc}' => 2,
         '\u{1f000}'..='\u{1faff}' => 4,
         '\u{10000}'.. => 8,
         _ => 4,
@@ -39,7 +43,9 @@ mod tests {
 
     #[test]
     fn a_cjk_character_costs_a_token() {
-        for (text, tokens) in [("日本語", 3), ("漢字かな交じり文", 8), ("한국어", 3), ("ㄱㄴ", 2), ("、。", 2), ("ＡＢＣ", 3)] {
+        for (text, tokens) in
+            [("日本語", 3), ("漢字かな交じり文", 8), ("한국어", 3), ("ㄱㄴ", 2), ("、。", 2), ("ＡＢＣ", 3)]
+        {
             assert_eq!(token_estimate(text), tokens, "{text}");
         }
     }

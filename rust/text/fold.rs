@@ -3,6 +3,8 @@
 //! Folding is NFKC without case, without the marks that readers leave out (accents, Arabic and Hebrew vowel signs), and
 //! without invisible characters. Marks that make another letter stay: Japanese ガ and カ, Hindi vowels, Russian й and и.
 
+use std::sync::LazyLock;
+
 use unicode_normalization::char::{compose, decompose_compatible, is_combining_mark};
 
 /// What a character is to the words around it.
@@ -28,8 +30,45 @@ pub(super) enum Class {
     Separator,
 }
 
+/// What there is to know about a character, for all that take two bytes: most of the letters of most alphabets.
+struct Entry {
+    class: Class,
+    /// The folded form, `length` bytes of it.
+    folded: [u8; 6],
+    length: u8,
+}
+
+const FIRST: char = '\u{80}';
+const LAST: char = '\u{7ff}';
+
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let entry = |c| {
+        let mut text = String::new();
+        decompose(c, &mut text);
+        let mut folded = [0; 6];
+        folded[..text.len()].copy_from_slice(text.as_bytes());
+        Entry { class: find_class(c), folded, length: text.len() as u8 }
+    };
+    (FIRST..=LAST).map(entry).collect()
+});
+
 /// The class of `c`.
 pub(super) fn class(c: char) -> Class {
+    match c {
+        FIRST..=LAST => ENTRIES[c as usize - FIRST as usize].class,
+        '\u{4e00}'..='\u{9fff}'
+        | '\u{3041}'..='\u{3096}'
+        | '\u{30a1}'..='\u{30fa}'
+        | '\u{ac00}'..='\u{d7a3}' => Class::Ideograph,
+        // The punctuation of East Asian text.
+        '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{ff0c}' | '\u{ff1a}' | '\u{ff1b}' => {
+            Class::Separator
+        }
+        _ => find_class(c),
+    }
+}
+
+fn find_class(c: char) -> Class {
     match c {
         '-' | '_' | '.' | '/' | ':' | '@' | '#' | '+' | '\\' | '\'' => Class::Joiner(c as u8),
         'a'..='z' => Class::Lower,
@@ -37,7 +76,9 @@ pub(super) fn class(c: char) -> Class {
         '0'..='9' => Class::Digit,
         '\0'..='\x7f' => Class::Separator,
         // Curly and full-width forms, the Catalan middle dot and the Hebrew abbreviation marks behave as an apostrophe.
-        '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{ff07}' | '\u{b7}' | '\u{5f3}' | '\u{5f4}' => Class::Joiner(b'\''),
+        '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{ff07}' | '\u{b7}' | '\u{5f3}' | '\u{5f4}' => {
+            Class::Joiner(b'\'')
+        }
         '\u{2010}' | '\u{2011}' | '\u{ff0d}' => Class::Joiner(b'-'),
         '\u{ff3f}' => Class::Joiner(b'_'),
         '\u{ff0e}' => Class::Joiner(b'.'),
@@ -54,7 +95,13 @@ pub(super) fn class(c: char) -> Class {
             _ if is_combining_mark(c) => Class::Mark,
             _ => Class::Lower,
         },
-        _ if is_combining_mark(c) => if is_syllable(c) { Class::Syllable } else { Class::Mark },
+        _ if is_combining_mark(c) => {
+            if is_syllable(c) {
+                Class::Syllable
+            } else {
+                Class::Mark
+            }
+        }
         _ => Class::Separator,
     }
 }
@@ -98,11 +145,21 @@ fn is_optional_mark(c: char) -> bool {
 pub(super) fn push_letter(c: char, folded: &mut String) {
     match c {
         '\0'..='\x7f' => folded.push(c.to_ascii_lowercase()),
+        FIRST..=LAST => {
+            let entry = &ENTRIES[c as usize - FIRST as usize];
+            let text = std::str::from_utf8(&entry.folded[..entry.length.into()]);
+            folded.push_str(text.expect("an entry holds the bytes of a string"));
+        }
+        _ => decompose(c, folded),
+    }
+}
+
+fn decompose(c: char, folded: &mut String) {
+    match c {
         // These decompose into another letter and a mark, and are letters of their own to those who write them.
         'й' | 'Й' => folded.push('й'),
         'ї' | 'Ї' => folded.push('ї'),
         'ў' | 'Ў' => folded.push('ў'),
-        'а'..='я' => folded.push(c),
         _ => decompose_compatible(c, |part| {
             if part.is_alphanumeric() || is_combining_mark(part) {
                 part.to_lowercase()
@@ -150,7 +207,10 @@ pub(super) fn push_mark(mark: char, folded: &mut String) {
 /// The folded form of one character of a script without spaces.
 pub(super) fn ideograph(c: char) -> char {
     match c {
-        '\u{4e00}'..='\u{9fff}' | '\u{3041}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}' | '\u{3131}'..='\u{318e}' => c,
+        '\u{4e00}'..='\u{9fff}'
+        | '\u{3041}'..='\u{30ff}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{3131}'..='\u{318e}' => c,
         '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}' | '\u{20000}'..='\u{3ffff}' => {
             let mut form = c;
             decompose_compatible(c, |part| form = part);

@@ -142,7 +142,8 @@ fn walk<S: FnMut(Term<'_>) + ?Sized>(text: &str, mode: Mode, sink: &mut S) {
             later |= next;
         }
         let later = later & !next;
-        let mixed = seen & DIGIT != 0 && seen & (LOWER | UPPER) != 0 || later & UPPER != 0 && seen & LOWER != 0;
+        let mixed =
+            seen & DIGIT != 0 && seen & (LOWER | UPPER) != 0 || later & UPPER != 0 && seen & LOWER != 0;
         if next & WIDE != 0 || mixed || next == JOINER && joins(bytes, at) {
             at = wide(text, start, mode, &mut compound, sink);
         } else {

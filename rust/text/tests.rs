@@ -46,7 +46,10 @@ fn identifiers_are_found_whole_and_by_part() {
     assert_terms("HTMLParser2", &["htmlparser2", "html", "parser", "2"]);
     assert_terms("VLAN10", &["vlan10", "vlan", "10"]);
     assert_terms("URLs", &["urls"]);
-    assert_terms("user+tag@mail.example", &["user+tag@mail.example", "user+tag", "user", "tag", "mail.example", "mail", "example"]);
+    assert_terms(
+        "user+tag@mail.example",
+        &["user+tag@mail.example", "user+tag", "user", "tag", "mail.example", "mail", "example"],
+    );
 }
 
 #[test]
@@ -57,7 +60,15 @@ fn one_name_in_three_spellings_is_one_term() {
 
 #[test]
 fn punctuation_around_a_name_is_no_part_of_it() {
-    for text in ["(retry_index)", "`retry_index`.", "_retry_index_", "--retry_index...", "\"retry_index\":", "**retry_index**", "/retry_index/"] {
+    for text in [
+        "(retry_index)",
+        "`retry_index`.",
+        "_retry_index_",
+        "--retry_index...",
+        "\"retry_index\":",
+        "**retry_index**",
+        "/retry_index/",
+    ] {
         assert_terms(text, &["retryindex", "retry", "index"]);
     }
 }
@@ -81,7 +92,9 @@ fn a_compound_longer_than_a_term_is_found_by_its_parts() {
     let url = format!("https://wiki.example/{}/end", "part-".repeat(20));
     let terms = index_terms(&url);
     assert!(terms.iter().all(|term| term.len() <= MAX_TERM_BYTES));
-    assert!(["https", "wiki.example", "part", "end"].iter().all(|part| terms.iter().any(|term| term == part)));
+    assert!(
+        ["https", "wiki.example", "part", "end"].iter().all(|part| terms.iter().any(|term| term == part))
+    );
 }
 
 /// F001, F008: words are independent of their joiner and their order.
@@ -143,7 +156,10 @@ fn f010_a_compound_is_found_by_its_part_and_ranks_first_whole() {
 #[test]
 fn f011_camel_case_is_found_by_its_words() {
     assert!(holds("call rebuildShadowIndex() after import", "shadow index"));
-    assert!(shared("rebuildShadowIndex", "rebuildShadowIndex") > shared("rebuild shadow index", "rebuildShadowIndex"));
+    assert!(
+        shared("rebuildShadowIndex", "rebuildShadowIndex")
+            > shared("rebuild shadow index", "rebuildShadowIndex")
+    );
 }
 
 #[test]
@@ -230,8 +246,16 @@ fn marks_that_make_another_letter_stay() {
 #[test]
 fn width_ligatures_and_letters_typed_otherwise_fold() {
     for (text, folded) in [
-        ("ＡＢＣ１２", "abc12"), ("ﬁle", "file"), ("Straße", "strasse"), ("Ærø", "aero"), ("ΟΔΟΣ", "οδοσ"), ("οδος", "οδοσ"),
-        ("İstanbul", "istanbul"), ("ёлка", "елка"), ("Łódź", "lodz"), ("m²", "m2"),
+        ("ＡＢＣ１２", "abc12"),
+        ("ﬁle", "file"),
+        ("Straße", "strasse"),
+        ("Ærø", "aero"),
+        ("ΟΔΟΣ", "οδοσ"),
+        ("οδος", "οδοσ"),
+        ("İstanbul", "istanbul"),
+        ("ёлка", "елка"),
+        ("Łódź", "lodz"),
+        ("m²", "m2"),
     ] {
         assert_eq!(index_terms(text)[0], folded, "{text}");
         assert_eq!(fold(text), folded, "{text}");
@@ -249,7 +273,9 @@ fn a_query_is_cut_after_its_first_terms() {
 
 /// A letter or digit that is not only a mark in another form.
 fn is_letter(c: char) -> bool {
-    c.is_alphanumeric() && !matches!(class(c), Class::Mark | Class::Ignorable) && fold(&c.to_string()).contains(char::is_alphanumeric)
+    c.is_alphanumeric()
+        && !matches!(class(c), Class::Mark | Class::Ignorable)
+        && fold(&c.to_string()).contains(char::is_alphanumeric)
 }
 
 /// Characters that decide about words, more often than chance would bring them together.

@@ -71,7 +71,7 @@ def value_of(node: Node) -> object:
 def shown(value: object) -> str:
     """A value as an error names it: short, and a list or table only by its kind."""
     if isinstance(value, str):
-        text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value)
+        text = "".join(c if c.isprintable() else "\ufffd" for c in value)
         return f'"{text}"' if len(text) <= 60 else f'"{text[:57]}…"'
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -287,7 +287,7 @@ class _Resolver:
     def collected(self, key: str) -> list[Any]:
         """The items of a list that adds up. An environment variable or an argument starts it anew."""
         found: list[Any] = []
-        # The notes' own file first: of two patterns the later wins, and it must not bring back what the user left out.
+        # The notes' own file first: of two patterns the later wins, and the user's must.
         for layer in sorted(self.layers, key=lambda layer: not layer.of_notes):
             added = layer.adding.get(key, [])
             if added and not layer.is_file:

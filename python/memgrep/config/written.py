@@ -16,7 +16,7 @@ import stat
 
 from memgrep.config.keys import ENTRY, KEYS, OPENCLAW_ONLY, PER_AGENT, Key, env_name, snake
 from memgrep.config.kinds import Kind, Node, Wrong, kind_of, node_of, shown
-from memgrep.config.places import agent_folder_name, inside
+from memgrep.config.places import agent_folder_name, inside, is_absolute
 from memgrep.errors import Problem
 
 TYPE_CHECKING = False
@@ -143,30 +143,26 @@ class _Reader:
             )
         self.shared = False
         for found, path in self.own(agents):
-            if self.strict:
-                allowed = (
-                    "id",
-                    "memorySearch",
-                    "memory_search",
-                    "memory",
-                    "workspace",
-                    "userTimezone",
-                    "user_timezone",
-                )
-                for written, (line, _) in found.items():
-                    if written not in allowed:
-                        self.unknown(line, f"{path}.{written}", written, list(allowed))
-            own = found.get("memorySearch") or found.get("memory_search")
-            if own:
-                self.keys(own[1], f"{path}.memorySearch.", "")
-            memory = found.get("memory", (None, (None, {})))[1]
-            nested = memory[1].get("search") if isinstance(memory[1], dict) else None
-            if nested:
-                self.keys(nested[1], f"{path}.{SEARCH}.", "")
-            for name in PER_AGENT:
-                entry = self.take(found, name.rpartition(".")[2])
-                if entry:
-                    self.value(KEYS[name], entry[0], entry[1], f"{path}.{name.rpartition('.')[2]}")
+            self.one_agent(found, path)
+
+    def one_agent(self, found: dict[str, tuple[int | None, Node]], path: str) -> None:
+        """What one agent has of its own: its workspace, its zone, its `memory.search`."""
+        own = [name.rpartition(".")[2] for name in PER_AGENT]
+        if self.strict:
+            allowed = ["id", "memory", "memorySearch", *own]
+            for written, (line, _) in found.items():
+                if written not in allowed and written not in map(snake, allowed):
+                    self.unknown(line, f"{path}.{written}", written, allowed)
+        legacy = self.take(found, "memorySearch")
+        if legacy:
+            self.keys(legacy[1], f"{path}.memorySearch.", "")
+        search = self.part(found, "memory", f"{path}.memory", ("search",)).get("search")
+        if search:
+            self.keys(search[1], f"{path}.{SEARCH}.", "")
+        for name, short in zip(PER_AGENT, own, strict=True):
+            entry = self.take(found, short)
+            if entry:
+                self.value(KEYS[name], entry[0], entry[1], f"{path}.{short}")
 
     def part(
         self,
@@ -243,16 +239,24 @@ class _Reader:
                     line, path, f"found {kind_of(node[1])}, allowed: a table with {', '.join(ENTRY)}"
                 )
                 continue
-            entry = self.layer.entries.setdefault(name, {})
+            before = len(self.layer.problems)
+            entry = {}
             for key, (key_line, value) in node[1].items():
                 part = next((known for known in ENTRY if key in (known, snake(known))), None)
-                if part is None:
-                    if self.strict:
-                        self.unknown(key_line, f"{path}.{key}", key, list(ENTRY))
-                    continue
-                checked = self.checked(ENTRY[part], key_line, value, f"{path}.{key}")
-                if checked is not None:
-                    entry[part] = checked
+                if part is not None:
+                    checked = self.checked(ENTRY[part], key_line, value, f"{path}.{key}")
+                    if checked is not None:
+                        entry[part] = checked
+                elif self.strict:
+                    self.unknown(key_line, f"{path}.{key}", key, list(ENTRY))
+            wrong = self.layer.problems[before:]
+            if wrong and not self.strict:
+                # OpenClaw's chat endpoints may hold what we cannot read. The entry goes as a whole: without
+                # its address, its key would be sent to another host.
+                self.layer.warnings.extend(f"{problem}; {path} is not used" for problem in wrong)
+                del self.layer.problems[before:]
+            else:
+                self.layer.entries[name] = entry
 
     # Keys of the table
 
@@ -331,7 +335,10 @@ class _Reader:
         assert isinstance(found.value, tuple)
         for entry in found.value:
             where = os.path.join(self.workspace, entry["path"])
-            if entry["path"].startswith("~") or not inside(where, self.workspace):
+            foreign = entry["path"].startswith("~") or (
+                is_absolute(entry["path"]) and not os.path.isabs(entry["path"])
+            )
+            if foreign or not inside(where, self.workspace):
                 self.problem(
                     entry["line"] or found.origin.line,
                     path,

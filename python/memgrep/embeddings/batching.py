@@ -53,7 +53,6 @@ class Batcher:
         self._concurrency = concurrency
         self._lock = threading.Lock()
         self._worked = False
-        self._refusals = 0
 
     @property
     def limits(self) -> Limits:
@@ -153,17 +152,6 @@ class Batcher:
             or _byte_length(text) > self._limits.bytes
         )
 
-    def count_refusal(self) -> int:
-        """One more request was too large; how many so far."""
-        with self._lock:
-            self._refusals += 1
-            return self._refusals
-
-    @property
-    def refusals(self) -> int:
-        """How many requests were too large so far."""
-        return self._refusals
-
     def send(self, texts: list[str], cancel: Cancel, waiting: Waiting) -> list[Embedded]:
         """One request."""
         results = self._ask(texts, cancel, waiting)
@@ -187,18 +175,23 @@ class _Run:
         self._batcher = batcher
         self._cancel = cancel
         self._waiting = waiting
+        # Requests that were too large, and texts that had to be cut.
+        self._troubles = 0
 
     def settle(self, texts: list[str]) -> list[Embedded]:
         """One result per text, in as many requests as it takes."""
         if len(texts) == 1:
             return [self.alone(texts[0])]
-        before = self._batcher.refusals
+        if any(map(self._batcher.too_long, texts)):
+            # Learnt since the batch was put together.
+            return self._in_pieces(texts, 1)
+        before = self._troubles
         try:
             return self._send(texts)
         except TooLarge:
-            self._batcher.count_refusal()
             results = self._in_pieces(texts, (len(texts) + 1) // 2)
-            if self._batcher.refusals == before + 1:
+            self._troubles += 1
+            if self._troubles == before + 1:
                 # No text was too large by itself: it was the request.
                 self._batcher.learn(
                     items=int(len(texts) * _MARGIN), tokens=int(sum(map(estimate, texts)) * _MARGIN)
@@ -223,7 +216,7 @@ class _Run:
         try:
             return self._send([text])[0]
         except TooLarge as error:
-            self._batcher.count_refusal()
+            self._troubles += 1
             if estimate(text) <= _SHORTEST:
                 return self._batcher.blame(error, self._cancel, self._waiting)
             self._batcher.learn(item_tokens=int(estimate(text) * _MARGIN))
@@ -232,10 +225,15 @@ class _Run:
             return self._batcher.blame(error, self._cancel, self._waiting)
 
     def _in_pieces(self, texts: list[str], size: int) -> list[Embedded]:
-        return [result for at in range(0, len(texts), size) for result in self.settle(texts[at : at + size])]
+        results: list[Embedded] = []
+        while len(results) < len(texts):
+            step = min(size, self._batcher.limits.items)
+            results += self.settle(texts[len(results) : len(results) + step])
+        return results
 
     def _in_parts(self, text: str) -> Embedded:
         """The average of a text's parts; what a provider refuses of them counts for nothing."""
+        self._troubles += 1
         limits = self._batcher.limits
         most = min(limits.item_tokens, limits.tokens, limits.bytes // 3)
         parts = cut(text, most)

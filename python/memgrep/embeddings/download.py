@@ -139,15 +139,17 @@ def sha256(path: Path) -> str:
 def hub_download(repo: str, file: str, revision: str, folder: Path) -> None:
     """`Download` from the Hugging Face hub."""
     hub = _hub()
-    with _explained(hub, f"{repo}/{file}"):
-        hub.hf_hub_download(repo, file, revision=revision, local_dir=folder)
+    with _explained(f"{repo}/{file}"):
+        hub.hf_hub_download(repo, file, revision=revision, local_dir=folder, endpoint=_endpoint())
 
 
 def hub_plan(wanted: Wanted) -> tuple[str, list[File]]:
     """Which files of a repository make a model, as the hub describes them now: the commit, and the files."""
     hub = _hub()
-    with _explained(hub, wanted.repo):
-        info = hub.HfApi().model_info(wanted.repo, revision=wanted.revision, files_metadata=True)
+    with _explained(wanted.repo):
+        info = hub.HfApi(endpoint=_endpoint()).model_info(
+            wanted.repo, revision=wanted.revision, files_metadata=True
+        )
     files = {
         entry.rfilename: File(entry.rfilename, entry.lfs.sha256 if entry.lfs else "", entry.size or 0)
         for entry in info.siblings
@@ -174,9 +176,18 @@ def _hub() -> Any:
     return huggingface_hub
 
 
+def _endpoint() -> str | None:
+    """A mirror of the hub. Its library reads the variable too, but only once, when it is imported."""
+    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
+
+
 @contextmanager
-def _explained(hub: Any, what: str) -> Iterator[None]:
-    """Errors of the hub's library as ours."""
+def _explained(what: str) -> Iterator[None]:
+    """Errors of the hub's library as ours; and it does not tell the hub which agent we run in."""
+    from huggingface_hub import constants
+
+    told = constants.HF_HUB_DISABLE_TELEMETRY
+    constants.HF_HUB_DISABLE_TELEMETRY = True
     try:
         yield
     except ProviderError:
@@ -188,6 +199,8 @@ def _explained(hub: Any, what: str) -> Iterator[None]:
         if "gated" in str(error).lower() or "401" in said:
             remedy = "accept its licence on the hub and log in with: hf auth login"
         raise ProviderUnavailable(PROVIDER, f"{what}: {said[:200]}", remedy) from error
+    finally:
+        constants.HF_HUB_DISABLE_TELEMETRY = told
 
 
 @contextmanager

@@ -42,6 +42,7 @@ _MAX_ANSWER = 256 * 1024 * 1024
 _MAX_ERROR_BODY = 64 * 1024
 _MAX_REDIRECTS = 3
 _SHOWN = 240
+_LONGEST_HOLD = 3600.0
 
 _SECRET_NAME = re.compile(
     r"auth|cookie|credential|key|passw|secret|session|signature|^sig$|token", re.IGNORECASE
@@ -204,16 +205,16 @@ class Http:
         waits = _Waits(self._clock, self._jitter, patience, cancel, waiting)
         failures = limited = 0
         while True:
-            waits.until(self._not_before, "the provider asked for a pause")
+            waits.until(self._not_before, self._provider)
             try:
                 return self._parsed(self._send(url, content, patience.timeout))
             except ProviderRateLimited as error:
                 limited += 1
+                if error.retry_after is not None:
+                    self._hold(min(error.retry_after, _LONGEST_HOLD))
                 if isinstance(error, QuotaUsedUp) or limited >= patience.rate_attempts:
                     raise
-                wait = waits.how_long(patience.first_rate_wait, limited, error)
-                with self._lock:
-                    self._not_before = max(self._not_before, self._clock.monotonic() + wait)
+                self._hold(waits.how_long(patience.first_rate_wait, limited, error))
             except ProviderUnavailable as error:
                 failures += 1
                 if isinstance(error, WrongSetup) or failures >= patience.attempts:
@@ -233,6 +234,11 @@ class Http:
             text = text.replace(secret, "***")
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+    def _hold(self, seconds: float) -> None:
+        """No request of any thread before this much time has passed."""
+        with self._lock:
+            self._not_before = max(self._not_before, self._clock.monotonic() + seconds)
 
     def _send(self, url: str, content: bytes, timeout: float) -> bytes:
         for _ in range(_MAX_REDIRECTS + 1):
@@ -281,15 +287,20 @@ class Http:
             ) from error
 
     def _connections(self) -> "httpx2.Client":
+        import ssl
+
         import httpx2
 
         with self._lock:
             # A forked child must not talk over its parent's sockets.
             if self._client is None or self._client_of != os.getpid():
                 pool = httpx2.Limits(max_connections=8, max_keepalive_connections=4, keepalive_expiry=30)
+                # Plain HTTP needs no certificates, and loading them takes longer than a request.
+                plain = self._base.startswith("http:")
+                verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
                 # A transport of its own means: no proxy from the environment.
-                direct = httpx2.HTTPTransport(limits=pool) if self.host is None else None
-                self._client = httpx2.Client(transport=direct, limits=pool, follow_redirects=False)
+                direct = httpx2.HTTPTransport(verify=verify, limits=pool) if self.host is None else None
+                self._client = httpx2.Client(transport=direct, verify=verify, limits=pool)
                 self._client_of = os.getpid()
             return self._client
 
@@ -391,13 +402,21 @@ class _Waits:
         else:
             ceiling = min(first * 2 ** (attempt - 1), 60.0, self._patience.longest_wait)
             wait = ceiling * self._jitter()
-        if wait > min(self._left, self._patience.longest_wait + 1):
+        if wait > self._longest:
             raise error
         return wait
 
-    def until(self, moment: float, reason: str) -> None:
-        """Waits for a moment all threads share."""
-        self.pause(moment - self._clock.monotonic(), reason)
+    @property
+    def _longest(self) -> float:
+        return min(self._left, self._patience.longest_wait + 1)
+
+    def until(self, moment: float, provider: str) -> None:
+        """Waits for a moment all threads share; raises at once if that is longer than we have."""
+        seconds = moment - self._clock.monotonic()
+        if seconds > self._longest:
+            asked = f"rate limit (it asked for a pause, {seconds:.0f} s are left)"
+            raise ProviderRateLimited(provider, asked, "wait a little", retry_after=seconds)
+        self.pause(seconds, "rate limit")
 
     def pause(self, seconds: float, reason: str) -> None:
         """Waits in short steps, so that a cancel is heard."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_THREADS = 4
 _PROGRESS_STEP = 8
+_LEFT_BEHIND: list[object] = []
 
 
 def missing_packages() -> list[str]:
@@ -124,8 +125,11 @@ class Onnx:
 
     def _load(self) -> "_Loaded":
         with self._lock:
-            # Threads of the runtime do not survive a fork.
-            if self._loaded is None or self._loaded.process != os.getpid():
+            if self._loaded is not None and self._loaded.process != os.getpid():
+                # The runtime's threads do not survive a fork, and its end would wait for them.
+                _LEFT_BEHIND.append(self._loaded)
+                self._loaded = None
+            if self._loaded is None:
                 self._loaded = _Loaded(self._model)
             return self._loaded
 
