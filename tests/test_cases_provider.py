@@ -219,6 +219,23 @@ def test_f104_a_bad_vector_costs_its_own_chunk(ws, fake, remote):
     assert len(ws.ran("search", "lantern", **remote)["results"]) == 6
 
 
+def test_f142_a_bad_text_is_not_paid_for_again_and_again(ws, fake, remote):
+    """Asked for once, once more in the next run, and then only by force."""
+    for n in range(100):
+        ws.write(f"memory/n{n}.md", f"lantern {'odd' if n % 5 == 0 else 'good'} {n}\n")
+    fake.rewrite = lambda rows, texts: [
+        {**row, "embedding": [0.0] * 32} if "odd" in text else row
+        for row, text in zip(rows, texts, strict=True)
+    ]
+
+    codes = [ws.run("index", **remote).returncode for _ in range(5)]
+
+    assert codes == [1] * 5
+    assert len([text for text in fake.texts if "odd" in text]) == 40
+    fake.rewrite = None
+    assert ws.run("index", "--force", **remote).returncode == 0
+
+
 class Elsewhere(HashEmbedder):
     """Sends texts to another machine, if the settings had chosen it by themselves."""
 

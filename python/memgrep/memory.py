@@ -172,7 +172,7 @@ class Memory:
             embedder, done = None, Vectors()
             if embed:
                 embedder, done = self._upkeep.embed(
-                    index, provider, progress=progress, notice=notice, retry=True
+                    index, provider, progress=progress, notice=notice, retry=True, force=force
                 )
             index.trim_cache(settings.cache.max_entries if settings.cache.enabled else 0)
             counts = index.status()

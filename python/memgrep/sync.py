@@ -27,6 +27,8 @@ FIRST_FILES, FIRST_BYTES = 4_000, 16_000_000
 
 # Texts asked for at once, and vectors stored at once or after this many seconds.
 _ASKED, _STORED, _SECONDS = 1024, 128, 1.0
+# How the reason of a text ends that was refused twice.
+_AGAIN = " (twice)"
 # This many failures without a single success are the provider's fault, not the texts'.
 _HOPELESS = 64
 
@@ -115,13 +117,17 @@ def embed_missing(
     *,
     progress: "Progress | None" = None,
     cancel: "Callable[[], bool] | None" = None,
+    retry: bool = False,
+    force: bool = False,
 ) -> Vectors:
     """Embeds every chunk that has no vector of the selected fingerprint yet.
 
-    A text that the provider refuses costs itself only and is remembered; a failure of the provider as a whole
-    ends the run and is in the result. An interruption goes through, after what came in was stored.
+    A text that the provider refuses costs itself only and is remembered. `retry` asks for such texts once more,
+    but not a third time (F142); `force` always. A failure of the provider as a whole ends the run and is in the
+    result. An interruption goes through, after what came in was stored.
     """
-    run = _Run(index, index.pending_count(), progress)
+    again = (retry or force) and _retry(index, force)
+    run = _Run(index, index.pending_count(), progress, _AGAIN if again else "")
     try:
         while run.error is None and not (cancel and cancel()):
             asked = [item for item in index.pending(_ASKED + len(run.refused)) if item[0] not in run.refused]
@@ -134,10 +140,22 @@ def embed_missing(
     return Vectors(done=run.done, failed=len(run.refused), remaining=index.pending_count(), error=run.error)
 
 
-class _Run:
-    """One run of embedding: what came in and is not stored yet, and what was refused."""
+def _retry(index: "Index", force: bool) -> bool:
+    """Makes refused texts pending again, unless all of them were asked for twice; whether it did."""
+    reasons = [reason for reason, _ in index.status()["failures"]]  # type: ignore[attr-defined]
+    if reasons and (force or not all(reason.endswith(_AGAIN) for reason in reasons)):
+        return index.retry_failures() > 0
+    return False
 
-    def __init__(self, index: "Index", total: int, progress: "Progress | None") -> None:
+
+class _Run:
+    """One run of embedding: what came in and is not stored yet, and what was refused.
+
+    `mark` ends the reasons of refusals.
+    """
+
+    def __init__(self, index: "Index", total: int, progress: "Progress | None", mark: str) -> None:
+        self.mark = mark
         self.index = index
         self.total = total
         self.progress = progress
@@ -163,7 +181,7 @@ class _Run:
                     self.done += 1
                 else:
                     self.refused.add(hash_)
-                    self.index.put_failures([hash_], result.reason)
+                    self.index.put_failures([hash_], result.reason + self.mark)
                     if self.done == 0 and len(self.refused) >= _HOPELESS:
                         self.error = ProviderError(
                             embedder.provider, f"refused all of the first {_HOPELESS} texts: {result.reason}"

@@ -82,10 +82,11 @@ class Upkeep:
         progress: "Progress | None" = None,
         notice: "Notice | None" = None,
         retry: bool = False,
+        force: bool = False,
     ) -> tuple["Embedder | None", Vectors]:
         """Vectors of everything that has none, with the fallback if the first provider fails.
 
-        `retry` asks again for texts that were refused before.
+        `retry` and `force`: see `embed_missing`.
         """
         embedder: Embedder | None = None
         try:
@@ -95,7 +96,7 @@ class Upkeep:
             select(index, embedder)
             if not _announced(index, embedder, provider, notice):
                 return embedder, Vectors(remaining=index.pending_count())
-            done = self._embed_with(index, embedder, progress, retry)
+            done = self._embed_with(index, embedder, progress, retry, force)
         except ProviderError as error:
             done = Vectors(error=error)
         if done.error is not None:
@@ -103,7 +104,7 @@ class Upkeep:
             fallback = provider.fallback()
             if fallback is not None:
                 select(index, fallback)
-                return fallback, self._embed_with(index, fallback, progress, retry)
+                return fallback, self._embed_with(index, fallback, progress, retry, force)
         return embedder, done
 
     def schedule(self) -> None:
@@ -168,16 +169,26 @@ class Upkeep:
         select(index, embedder)
         few = _FEW if getattr(embedder, "core_model", None) is None else _FEW_FAST
         if 0 < index.pending_count() <= few:
-            self._embed_with(index, embedder, None, False)
+            self._embed_with(index, embedder)
 
     def _embed_with(
-        self, index: Index, embedder: "Embedder", progress: "Progress | None", retry: bool
+        self,
+        index: Index,
+        embedder: "Embedder",
+        progress: "Progress | None" = None,
+        retry: bool = False,
+        force: bool = False,
     ) -> Vectors:
-        if retry:
-            index.retry_failures()
         model = getattr(embedder, "core_model", None)
         if model is None:
-            return embed_missing(index, embedder, progress=progress, cancel=lambda: self._stopped)
+            return embed_missing(
+                index,
+                embedder,
+                progress=progress,
+                cancel=lambda: self._stopped,
+                retry=retry,
+                force=force,
+            )
         done = index.embed_pending(model, progress=progress)
         index.publish()
         return Vectors(done=done, remaining=index.pending_count())
