@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from memgrep import tools
-from memgrep.cli import manual
+from memgrep.arguments import manual
 from memgrep.testing import Answer as Scripted
 
 ROOT = Path(__file__).resolve().parent.parent

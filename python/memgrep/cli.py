@@ -13,14 +13,14 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Action, ArgumentParser, Namespace, _SubParsersAction
+    from argparse import Namespace
     from collections.abc import Callable
     from typing import Any, NoReturn
 
     from memgrep.config.kinds import Node
     from memgrep.memory import Memory
 
-__all__ = ["main", "manual", "parser"]
+__all__ = ["COMMANDS", "main"]
 
 OK, FAILED, USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 
@@ -43,11 +43,12 @@ def main(arguments: list[str] | None = None) -> "NoReturn":
 
 def run(arguments: list[str]) -> int:
     """Runs a command; its exit code."""
-    options = parser().parse_args(arguments)
+    from memgrep.arguments import parser
+
+    options = parser(arguments[0] if arguments else None).parse_args(arguments)
     door = _Door(options)
     try:
-        code: int = options.run(door, options)
-        return code
+        return COMMANDS[options.command](door, options)
     except KeyboardInterrupt:
         return door.interrupted()
     except BrokenPipeError:
@@ -248,133 +249,14 @@ def models(door: _Door, options: "Namespace") -> int:
     return act(options.action, options.model, door.memory.settings, door)
 
 
-# --- the arguments
-
-
-def parser() -> "ArgumentParser":
-    """The command's arguments; docs/cli.md is made from it."""
-    import argparse
-
-    from memgrep import __version__
-
-    def one(name: str, run: "Callable[[_Door, Namespace], int]") -> "ArgumentParser":
-        made = commands.add_parser(name, help=run.__doc__, description=run.__doc__, allow_abbrev=False)
-        made.set_defaults(run=run, command=name)
-        made.add_argument("--workspace", metavar="FOLDER", help="the folder with the notes")
-        made.add_argument("--agent", metavar="ID", help="whose memory it is; main if not said")
-        made.add_argument(
-            "--set",
-            metavar="KEY=VALUE",
-            action="append",
-            default=[],
-            help="a setting for this run, such as provider=none",
-        )
-        made.add_argument("--json", action="store_true", help="one JSON document on standard output")
-        return made
-
-    top = argparse.ArgumentParser(
-        prog="memgrep",
-        description="Memory search for AI agents over a folder of Markdown notes.",
-        allow_abbrev=False,
-    )
-    top.add_argument("--version", action="version", version=f"memgrep {__version__}", help="show the version")
-    commands: _SubParsersAction[ArgumentParser] = top.add_subparsers(metavar="COMMAND", required=True)
-
-    made = one("index", index)
-    made.add_argument(
-        "--force",
-        action="store_true",
-        help="make everything anew from the notes; vectors of unchanged text are kept",
-    )
-    made.add_argument(
-        "--verify", action="store_true", help="read every note again, whatever its time stamp says"
-    )
-
-    made = one("search", search)
-    made.add_argument("query", nargs="+", help="the question, in plain words")
-    made.add_argument(
-        "-n", "--max-results", metavar="N", type=_number, help="how many results at most, 1 to 2000"
-    )
-    made.add_argument("--min-score", metavar="X", type=_number, help="leave out what scores lower, 0 to 1")
-    made.add_argument("--corpus", metavar="WHAT", default="memory", help="memory, sessions or all")
-    made.add_argument("--explain", action="store_true", help="show the factors of every score")
-
-    made = one("get", get)
-    made.add_argument("path", help="the note, as in a search result")
-    made.add_argument("--from", dest="start", metavar="LINE", type=_number, help="first line, counted from 1")
-    made.add_argument("--lines", metavar="N", type=_number, help="how many lines; 120 if not said")
-
-    made = one("status", status)
-    made.add_argument("--deep", action="store_true", help="ask the provider for one vector")
-
-    made = one("models", models)
-    made.add_argument("action", choices=["list", "pull", "verify", "rm"], help="what to do")
-    made.add_argument("model", nargs="?", help="a model's name, or hf:org/repo[/file][@revision]")
-
-    made = one("config", config)
-    made.add_argument("action", choices=["show"], nargs="?", default="show", help="what to do")
-    return top
-
-
-def manual() -> str:
-    """docs/cli.md: every command and option, as the parser knows them."""
-    import argparse
-
-    lines = [
-        "# The command",
-        "",
-        "Made from the parser, and compared with it by a test:",
-        "`python -c 'from memgrep.cli import manual; print(manual(), end=\"\")' > docs/cli.md`",
-        "",
-        "Standard output holds the answer: text for people, or with `--json` exactly one JSON document.",
-        "Warnings, progress and errors go to standard error. Colour and progress appear on a terminal only;",
-        "`NO_COLOR` is obeyed.",
-        "",
-        "| exit code | meaning |",
-        "|---|---|",
-        "| 0 | it worked, also when nothing was found |",
-        "| 1 | it did not: an error, notes or vectors that are missing, memory that is unavailable |",
-        "| 2 | it was asked wrongly |",
-        "| 130 | interrupted; what was done is kept |",
-        "| 141 | whoever read the output closed it |",
-    ]
-    top = parser()
-    commands = next(action for action in top._actions if isinstance(action, argparse._SubParsersAction))
-    for name, made in commands.choices.items():
-        actions = [action for action in made._actions if action.dest != "help"]
-        usage = " ".join(_written(action) for action in actions if not action.option_strings)
-        lines += [
-            "",
-            f"## memgrep {name}",
-            "",
-            f"{made.description}",
-            "",
-            f"`memgrep {name} {usage}`".replace(" `", "`"),
-        ]
-        lines += ["", "| argument | meaning |", "|---|---|"]
-        for action in actions:
-            spelled = ", ".join(
-                f"{option} {action.metavar or ''}".strip() for option in action.option_strings
-            )
-            lines.append(f"| `{spelled or _written(action)}` | {action.help} |")
-    return "\n".join(lines) + "\n"
-
-
-def _written(action: "Action") -> str:
-    """A positional argument as usage lines show it."""
-    name = "|".join(action.choices) if action.choices else action.dest.upper()
-    many = {"+": f"{name}…", "?": f"[{name}]"}
-    return many.get(str(action.nargs), name)
-
-
-def _number(text: str) -> object:
-    """A number where it is one; its range is checked where it is used, in the words of the tools (F136)."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+COMMANDS: "dict[str, Callable[[_Door, Namespace], int]]" = {
+    "index": index,
+    "search": search,
+    "get": get,
+    "status": status,
+    "models": models,
+    "config": config,
+}
 
 
 def _settings(written: list[str]) -> "dict[str, Any]":
