@@ -9,7 +9,11 @@ rm -rf "$state"
 mkdir -p "$state"
 
 memgrep() {
-  printf '\n$ memgrep %s\n' "$*"
+  printf '\n$ memgrep'
+  for word in "$@"; do
+    case $word in *' '*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac
+  done
+  printf '\n'
   env -i PATH="$PATH" HOME="$state" LANG=C.UTF-8 TZ=Europe/Berlin MEMGREP_WORKSPACE="$here/examples/notes" \
     MEMGREP_PROVIDER=static OPENCLAW_STATE_DIR="$state" "$here/.venv/bin/memgrep" "$@"
 }
@@ -21,7 +25,7 @@ memgrep search OPS-4412 --max-results 2
 memgrep search Kündigungsfrist --max-results 1
 echo
 echo "# By meaning: no word of the question has to stand in the note"
-memgrep search "getting online in the mountains" --max-results 2
-memgrep search "パスポートと飛行機" --max-results 2
+memgrep search "getting online in the mountains" --max-results 1
+memgrep search "holiday in Japan" --max-results 1
 echo
 memgrep status
