@@ -57,8 +57,9 @@ RUST_PLUMBING = {
 PYTHON_ARROWS = {
     "__init__": "asynchronous config errors files hits memory sync tools",
     "__main__": "cli",
+    "arguments": "__init__",
     "asynchronous": "config files hits memory sync",
-    "cli": "__init__ config errors hits local_models memory show terminal tools",
+    "cli": "arguments config errors hits local_models memory show terminal tools",
     "config": "_core errors",
     "embeddings": "_core config errors",
     "errors": "",
