@@ -146,6 +146,10 @@ def test_f083_other_dimensions_keep_words_and_say_it(ws, fake, remote):
     assert answer["mode"] == "keyword"
     assert "no vectors of openai-compatible" in answer["warning"]
     assert "memgrep index" in answer["warning"]
+    seen = ws.run("status", **remote, outputDimensionality=32).stdout.decode()
+    assert "16 dimensions" in seen
+    assert "32 dimensions" in seen
+    assert "memgrep index embeds anew" in seen
 
 
 def test_f085_rotating_a_key_changes_nothing(ws, fake, remote):
@@ -210,6 +214,7 @@ def test_f104_a_bad_vector_costs_its_own_chunk(ws, fake, remote):
 
     assert done.returncode == 1
     assert (status["vectors"], status["failed"]) == (9, 1)
+    assert [failure["count"] for failure in status["failures"]] == [1]
     fake.rewrite = None
     assert len(ws.ran("search", "lantern", **remote)["results"]) == 6
 

@@ -111,10 +111,21 @@ def _facts(seen: "dict[str, Any]") -> "Iterator[tuple[str, str]]":
         yield "provider answers", "yes" if provider["probe"]["ok"] else "no"
     failed = f", {seen['failed']} failed" if seen["failed"] else ""
     yield "vectors", f"{seen['vectors']}, {seen['pending']} missing{failed}"
+    for failure in seen["failures"]:
+        yield "failed", f"{failure['count']}: {failure['reason']}"
     yield "store", store["path"]
-    sizes = store.get("sizes")
-    if isinstance(sizes, dict) and sizes:
-        yield "sizes", ", ".join(f"{name} {size(number)}" for name, number in sizes.items())
+    if "bytes" in store:
+        yield "sizes", ", ".join(f"{name} {size(number)}" for name, number in store["bytes"].items())
+    if seen["lastSync"]:
+        yield "last sync", seen["lastSync"]
+    if not seen["vectors"] and used != "none":
+        for kept in store.get("fingerprints", []):
+            if kept["vectors"]:
+                dims, name = kept["dimensions"], kept["name"]
+                yield (
+                    "other vectors",
+                    f"{kept['vectors']} of {name}, {dims} dimensions; memgrep index embeds anew",
+                )
 
 
 def settings(rows: "list[Row]") -> str:

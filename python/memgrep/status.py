@@ -28,7 +28,7 @@ def describe(
     describes helps nobody (F114).
     """
     chosen = _provider(settings, provider, index, deep)
-    counts = dict(index.status()) if index is not None else {}
+    counts: dict[str, Any] = dict(index.status()) if index is not None else {}
     files = counts.pop("files", 0)
     status: dict[str, Any] = {
         "workspace": settings.workspace,
@@ -46,7 +46,9 @@ def describe(
         "ignored": 0,
         "unreachable": [],
         "warnings": list(settings.warnings),
-        "store": {"path": settings.store.path, **{_camel(key): value for key, value in counts.items()}},
+        "failures": [{"reason": reason, "count": number} for reason, number in counts.get("failures", [])],
+        "store": {"path": settings.store.path, **_store(counts)},
+        "lastSync": _moment(counts.get("last_sync_ns")),
         "lastError": last_error,
     }
     if settings.backend == "qmd":
@@ -106,6 +108,27 @@ def _provider(
     return shown
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+def _store(counts: "dict[str, Any]") -> "dict[str, Any]":
+    """What is on disk: sizes, engine, and whose vectors are kept (F083: with their dimensions)."""
+    if not counts:
+        return {}
+    names = ("store", "lexical", "vectors")
+    return {
+        "bytes": dict(zip(names, counts.get("bytes", (0, 0, 0)), strict=True)),
+        "generation": counts.get("generation", 0),
+        "engine": counts.get("engine"),
+        "cached": counts.get("cached", 0),
+        "fingerprints": [
+            {"name": name, "dimensions": dims, "vectors": vectors}
+            for name, dims, vectors in counts.get("fingerprints", [])
+        ],
+    }
+
+
+def _moment(nanoseconds: int | None) -> str | None:
+    """A moment in UTC as ISO 8601."""
+    if nanoseconds is None:
+        return None
+    import time
+
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(nanoseconds / 1e9))
