@@ -56,7 +56,7 @@ lint: install ## formatters, clippy (pure and with Python), ruff, mypy, the stub
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest memgrep._core
+	$(BIN)/python -m mypy.stubtest --allowlist tests/stubtest.allow memgrep._core
 
 .PHONY: audit
 audit: check-tools ## known vulnerabilities of packages and crates; says what could not be asked
@@ -78,8 +78,10 @@ bench-smoke: install ## every bench once, small: do they still run?
 	$(BIN)/python benches/quality.py --smoke
 
 .PHONY: docs
-docs: install ## rebuild what is generated: docs/cli.md, Rust API pages in target/doc
+docs: install ## rebuild what is generated: docs/cli.md, outputs in README.md, Rust API pages
+	$(BIN)/python -c 'from memgrep.arguments import manual; print(manual(), end="")' > docs/cli.md
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --release
+	$(BIN)/python tests/test_docs.py
 	$(BIN)/python -m pytest tests/test_docs.py
 
 .PHONY: lock
