@@ -81,3 +81,29 @@ def test_matches_are_ranges_of_the_snippet(ws):
         (hit,) = memory.search("lantern")
 
     assert [hit.snippet[start:end] for start, end in hit.matches] == ["lantern"]
+
+
+@pytest.mark.parametrize("engine", ["exact", "vec0", "auto", "usearch"])
+def test_every_engine_finds_the_same(ws, engine):
+    for n in range(20):
+        ws.write(f"memory/n{n}.md", f"lantern oil {'kettle' if n == 7 else n}\n")
+
+    with ws.memory(HashEmbedder(), store__vector__engine=engine) as memory:
+        memory.index()
+        assert memory.search("the kettle").hits[0].path == "memory/n7.md"
+        assert memory.status()["store"]["engine"] == ("vec0" if engine == "vec0" else "exact")
+
+
+def test_notes_of_extra_paths_fade_only_if_asked_for(ws):
+    import os
+
+    os.utime(ws.write("runbooks/r.md", "lantern oil\n"), (1.7e9, 1.7e9))
+    exponential = {"query__hybrid__temporalDecay__enabled": True, "query__minScore": 0.0}
+
+    with ws.memory(
+        extraPaths=["runbooks"], query__hybrid__temporalDecay__extraPaths="mtime", **exponential
+    ) as memory:
+        memory.index()
+        (hit,) = memory.search("lantern")
+
+    assert hit.explanation.decay < 0.01

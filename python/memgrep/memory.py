@@ -71,7 +71,7 @@ class Memory:
         fresh = self._loaded.settings()
         if fresh is not self._settings:
             with self._lock:
-                if fresh.store.path != self._settings.store.path:
+                if fresh.store != self._settings.store:
                     self._drop_index()
                 self._settings = fresh
                 self._provider = Provider(fresh, self._embedder)
@@ -208,7 +208,7 @@ class Memory:
 
         settings = self.settings
         try:
-            with Index(settings.store.path, read_only=True) as index:
+            with Index(settings.store.path, read_only=True, engine=_engine(settings)) as index:
                 return describe(
                     settings, index, self._provider, deep=deep, last_error=self._upkeep.last_error
                 )
@@ -267,7 +267,7 @@ class Memory:
                 # After a fork the parent's connections are not ours, not even to close.
                 self._index, self._process = None, os.getpid()
             if self._index is None:
-                self._index = _opened(self._settings.store.path)
+                self._index = _opened(self._settings)
             return self._index
 
     def _drop_index(self) -> None:
@@ -319,15 +319,21 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _opened(path: str) -> Index:
+def _engine(settings: "Settings") -> str:
+    """The scan that is compiled in for what the settings ask for: all engines give the same hits."""
+    return "vec0" if settings.store.vector.engine == "vec0" else "exact"
+
+
+def _opened(settings: "Settings") -> Index:
     """The index, made if there is none; one that may not be written still answers."""
+    path, engine = settings.store.path, _engine(settings)
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        return Index(path)
+        return Index(path, engine=engine)
     except (OSError, CoreError):
         if not os.path.exists(path) or os.access(path, os.W_OK):
             raise
-        return Index(path, read_only=True)
+        return Index(path, read_only=True, engine=engine)
 
 
 def _sources(settings: "Settings", corpus: str) -> tuple[str, ...]:

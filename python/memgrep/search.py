@@ -101,6 +101,8 @@ def ask(
         decay=hybrid.temporal_decay.mode,
         half_life_days=hybrid.temporal_decay.half_life_days,
         decay_floor=hybrid.temporal_decay.floor,
+        extra_fades=hybrid.temporal_decay.extra_paths == "mtime",
+        candidate_multiplier=hybrid.candidate_multiplier,
         mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
     )
     return Answer(
