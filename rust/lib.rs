@@ -12,11 +12,13 @@
 pub mod chunk;
 pub mod embed;
 pub mod error;
+pub mod index;
 pub mod lexical;
 pub mod note;
 pub mod rank;
 pub mod scan;
 pub mod snippet;
+pub mod store;
 pub mod syntax;
 pub mod text;
 pub mod vector;

@@ -1,7 +1,12 @@
 //! Which files are memory: walks the workspace and the extra paths, and says what it left out and why.
 
+mod roots;
+mod rules;
+mod walk;
+
 use std::path::PathBuf;
 
+use self::walk::Walk;
 use crate::error::Result;
 
 /// Where a note comes from.
@@ -71,7 +76,8 @@ pub struct Found {
 pub struct Skipped {
     /// As in [`Found::path`].
     pub path: String,
-    /// `symbolic link`, `unreadable: …`, `too large: … bytes`, `name is not UTF-8`, `not read: …`.
+    /// `symbolic link`, `unreadable: …`, `too large: … bytes`, `name is not UTF-8`, `not a regular file`,
+    /// `same file as …`, `not read: …`, `unreachable: …`; after it, where something helps, what.
     pub reason: String,
 }
 
@@ -82,7 +88,7 @@ pub struct Scan {
     pub files: Vec<Found>,
     /// What was left out, and why.
     pub skipped: Vec<Skipped>,
-    /// How many files ignore patterns left out.
+    /// How many Markdown files and folders ignore patterns left out, hidden folders among them; a folder counts once.
     pub ignored: usize,
     /// Roots that cannot be reached, with the reason. What is indexed below them stays.
     pub unreachable: Vec<Skipped>,
@@ -90,8 +96,23 @@ pub struct Scan {
 
 /// Walks everything of `spec`.
 ///
+/// Links are never followed, except that the workspace itself may be one. `.git`, `node_modules`, virtual environments and
+/// other hidden folders are never entered; names of temporary files are passed over in silence. A file that is reached by
+/// two names counts once, root files before notes before extra paths.
+///
+/// A folder that cannot be listed for another reason than its permissions is [`Scan::unreachable`], since nothing says that
+/// its notes are gone.
+///
 /// # Errors
-/// When the workspace itself cannot be reached.
-pub fn scan(_spec: &ScanSpec) -> Result<Scan> {
-    todo!()
+/// When the workspace itself cannot be reached, or a pattern cannot be read.
+pub fn scan(spec: &ScanSpec) -> Result<Scan> {
+    let mut walk = Walk::new(spec);
+    roots::workspace(&mut walk)?;
+    for extra in &spec.extra {
+        roots::extra(&mut walk, extra)?;
+    }
+    Ok(walk.finish())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 """The core: text and numbers in, ranked hits out. Every method that works lets go of the GIL."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, final
+from typing import final
 
 __all__ = [
     "CoreError",
@@ -14,7 +14,7 @@ __all__ = [
     "parse_settings",
 ]
 
-Node = tuple[int, object]
+_Node = tuple[int, object]
 
 class CoreError(Exception):
     """Something failed below the binding. `kind` is one of io, store, foreign, locked, derived, model, interrupted."""
@@ -22,7 +22,7 @@ class CoreError(Exception):
     @property
     def kind(self) -> str: ...
 
-def parse_settings(text: str, form: str) -> Node: ...
+def parse_settings(text: str, form: str) -> _Node: ...
 
 @final
 class StaticModel:
@@ -59,6 +59,8 @@ class SyncReport:
     def warnings(self) -> list[tuple[str, str]]: ...  # path, text (lenient decoding, junk importance)
     @property
     def generation(self) -> int: ...
+    @property
+    def recovered(self) -> bool: ...  # the store was damaged and made anew
 
 @final
 class Explanation:
@@ -130,12 +132,14 @@ class SearchResult:
     def generation(self) -> int: ...
     @property
     def vectors_used(self) -> bool: ...
+    @property
+    def lagging(self) -> bool: ...  # the keyword index is older than the store
 
 @final
 class Index:
     """One store and its derived indexes. May be shared by threads; not across fork."""
 
-    def __new__(cls, path: str, *, read_only: bool = False) -> Index: ...
+    def __new__(cls, path: str, *, read_only: bool = False, engine: str = "exact") -> Index: ...
     @property
     def path(self) -> str: ...
     def sync(
@@ -151,6 +155,7 @@ class Index:
         rebuild: bool = False,
         dry_run: bool = False,
         wait_ms: int = 10_000,
+        now_ns: int | None = None,
         progress: Callable[[str, int, int], bool | None] | None = None,
     ) -> SyncReport:
         """Bring text and keywords in line with the files. dry_run: only look (no lock, nothing written).
@@ -162,6 +167,7 @@ class Index:
     def pending(self, limit: int) -> list[tuple[bytes, str]]:
         """Texts (hash, text to embed) of live chunks without a vector of the selected fingerprint, failures that wait left out."""
     def pending_count(self) -> int: ...
+    def failed_count(self) -> int: ...
     def put_vectors(self, hashes: Sequence[bytes], vectors: bytes, dims: int) -> None:
         """Stores packed little-endian f32 vectors, len(hashes) * dims * 4 bytes, in one transaction."""
     def put_failures(self, hashes: Sequence[bytes], reason: str) -> None:
@@ -181,14 +187,16 @@ class Index:
         today: int,
         max_results: int = 6,
         min_score: float = 0.35,
-        sources: Sequence[str] = ("memory", "extra"),
+        sources: Sequence[str] | None = None,
         fusion: str = "absolute",
         vector_weight: float | None = None,
         text_weight: float | None = None,
         decay: str = "auto",
         half_life_days: float = 30.0,
         decay_floor: float | None = None,
-        mmr_lambda: float | None = 0.7,
+        extra_fades: bool = False,
+        mmr_lambda: float | None = ...,
+        candidate_multiplier: int = 4,
         snippet_chars: int = 700,
     ) -> SearchResult:
         """today: days since 1970-01-01 in the user's time zone. vector: packed f32 of the query, or None: by words only."""

@@ -1,4 +1,4 @@
-//! Fading with age.
+//! Fading with age: what a note's date takes off its score.
 
 /// The rule of fading.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,212 @@ pub enum Decay {
     },
 }
 
+impl Decay {
+    /// The factor for a chunk of so many whole days, above 0 and at most 1.
+    ///
+    /// Evergreen (`None`), of today or of the future: 1. A half-life that is not above 0 fades nothing.
+    ///
+    /// ```
+    /// use memgrep::rank::decay::Decay;
+    ///
+    /// let decay = Decay::Exponential { half_life_days: 30.0 };
+    /// assert_eq!(decay.factor(Some(30)), 0.5);
+    /// assert_eq!(decay.factor(None), 1.0);
+    /// ```
+    pub fn factor(self, age_days: Option<i64>) -> f64 {
+        let Some(age) = age_days.filter(|&age| age > 0) else { return 1.0 };
+        match self {
+            Self::Off => 1.0,
+            Self::Exponential { half_life_days } => halved(age, half_life_days),
+            Self::Bounded { half_life_days, floor } => {
+                let floor = if floor.is_nan() { 0.0 } else { f64::from(floor).clamp(0.0, 1.0) };
+                floor + (1.0 - floor) * halved(age, half_life_days)
+            }
+        }
+    }
+}
+
+/// `e^(-ln 2 * age / half_life)`.
+fn halved(age: i64, half_life_days: f32) -> f64 {
+    if half_life_days > 0.0 { (-(age as f64) / f64::from(half_life_days)).exp2() } else { 1.0 }
+}
+
 /// Days since 1970-01-01 of a daily note: `memory/**/YYYY-MM-DD.md` or `YYYY-MM-DD-anything.md` with a real date.
-pub fn dated(_path: &str) -> Option<i64> {
-    todo!()
+///
+/// ```
+/// use memgrep::rank::decay::dated;
+///
+/// assert_eq!(dated("memory/1970-01-31-standup.md"), Some(30));
+/// assert_eq!(dated("memory/2026-02-30.md"), None);
+/// assert_eq!(dated("MEMORY.md"), None);
+/// ```
+pub fn dated(path: &str) -> Option<i64> {
+    let below = path.strip_prefix("memory/")?;
+    let stem = below.rsplit('/').next()?.strip_suffix(".md")?.as_bytes();
+    let (date, suffix) = stem.split_at_checked(10)?;
+    let dashed = date[4] == b'-' && date[7] == b'-';
+    if !dashed || !(suffix.is_empty() || suffix.len() > 1 && suffix[0] == b'-') {
+        return None;
+    }
+    let (year, month, day) = (number(&date[..4])?, number(&date[5..7])?, number(&date[8..])?);
+    let real = year > 0 && (1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day);
+    real.then(|| days_since_1970(year, month, day))
+}
+
+/// The value of ASCII digits; anything else, a sign too, is no number.
+fn number(digits: &[u8]) -> Option<i64> {
+    digits
+        .iter()
+        .try_fold(0, |value, digit| digit.is_ascii_digit().then(|| value * 10 + i64::from(digit - b'0')))
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Proleptic Gregorian calendar, year from 1.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let years = year - 1;
+    let before_year = years * 365 + years / 4 - years / 100 + years / 400;
+    let before_month: i64 = (1..month).map(|month| days_in_month(year, month)).sum();
+    /// Days from 0001-01-01 to 1970-01-01.
+    const EPOCH: i64 = 719_162;
+    before_year + before_month + day - 1 - EPOCH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SEEDS: Decay = Decay::Exponential { half_life_days: 30.0 };
+
+    #[test]
+    fn a_score_halves_every_thirty_days() {
+        for (age, factor) in [(0, 1.0), (7, 0.850_667_160_709), (30, 0.5), (90, 0.125), (180, 0.015_625)] {
+            assert!((SEEDS.factor(Some(age)) - factor).abs() < 1e-9, "{age} days");
+        }
+    }
+
+    #[test]
+    fn f037_the_future_and_the_undated_do_not_fade() {
+        for age in [None, Some(0), Some(-1), Some(i64::MIN)] {
+            assert_eq!(SEEDS.factor(age), 1.0);
+        }
+    }
+
+    #[test]
+    fn a_bounded_decay_never_buries_a_fact() {
+        let bounded = Decay::Bounded { half_life_days: 30.0, floor: 0.8 };
+        assert_eq!(bounded.factor(Some(0)), 1.0);
+        assert!((bounded.factor(Some(30)) - 0.9).abs() < 1e-7);
+        assert!((bounded.factor(Some(100_000)) - 0.8).abs() < 1e-7);
+    }
+
+    #[test]
+    fn a_half_life_that_cannot_be_meant_fades_nothing() {
+        for half_life_days in [0.0, -5.0, f32::NAN] {
+            assert_eq!(Decay::Exponential { half_life_days }.factor(Some(7)), 1.0);
+        }
+    }
+
+    #[test]
+    fn f033_a_leading_date_counts_at_any_depth_below_memory() {
+        let day = dated("memory/2026-03-01.md").unwrap();
+        assert_eq!(dated("memory/daily/2026-01-30.md"), Some(day - 30));
+        assert_eq!(dated("memory/a/b/2026-01-30-x-y.md"), Some(day - 30));
+        assert_eq!(dated("notes/2026-01-30.md"), None);
+        assert_eq!(dated("notes/memory/2026-01-30.md"), None);
+    }
+
+    #[test]
+    fn f034_a_suffix_after_the_date_does_not_stop_ageing() {
+        let day = dated("memory/2026-03-30.md").unwrap();
+        let age = day - dated("memory/2026-02-28-standup.md").unwrap();
+        assert_eq!(SEEDS.factor(Some(age)), 0.5);
+    }
+
+    #[test]
+    fn f035_an_impossible_date_is_an_undated_note() {
+        for name in [
+            "2026-02-30",
+            "2026-13-01",
+            "0000-00-00",
+            "0000-01-01",
+            "2026-00-10",
+            "2026-01-00",
+            "2023-02-29",
+            "1900-02-29",
+            "2026-2-3",
+            "2026-02-03_x",
+            "2026-02-03-",
+            "x2026-02-03",
+            "+026-02-03",
+            "2026/02/03",
+            "2026-02-03x",
+            "２０２６-02-03",
+            "2026-02-é",
+            "",
+            "\0 𐀀𐀀",
+        ] {
+            assert_eq!(dated(&format!("memory/{name}.md")), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_markdown_notes_are_daily_notes() {
+        assert_eq!(dated("memory/2026-02-03.MD"), None);
+        assert_eq!(dated("memory/2026-02-03.txt"), None);
+        assert_eq!(dated("memory/2026-02-03"), None);
+        assert_eq!(dated("MEMORY.md"), None);
+    }
+
+    #[test]
+    fn days_count_from_1970() {
+        assert_eq!(dated("memory/1970-01-01.md"), Some(0));
+        assert_eq!(dated("memory/1969-12-31.md"), Some(-1));
+        assert_eq!(dated("memory/2000-03-01.md"), Some(11_017));
+        assert_eq!(dated("memory/2024-02-29.md"), Some(19_782));
+        assert_eq!(dated("memory/9999-12-31.md"), Some(2_932_896));
+    }
+
+    proptest! {
+        #[test]
+        fn the_day_after_is_one_day_later(year in 1i64..9999, month in 1i64..=12, day in 1i64..=31) {
+            prop_assume!(day <= days_in_month(year, month));
+            let next = if day < days_in_month(year, month) {
+                (year, month, day + 1)
+            } else if month < 12 {
+                (year, month + 1, 1)
+            } else {
+                (year + 1, 1, 1)
+            };
+            let days = |(year, month, day)| dated(&format!("memory/{year:04}-{month:02}-{day:02}.md")).unwrap();
+            prop_assert_eq!(days((year, month, day)) + 1, days(next));
+        }
+
+        #[test]
+        fn any_path_is_dated_or_not(path in "(memory/)?.{0,20}(\\.md)?") {
+            if let Some(days) = dated(&path) {
+                prop_assert!(path.starts_with("memory/") && days < 2_932_897);
+            }
+        }
+
+        #[test]
+        fn older_is_never_better(age in 0i64..100_000, half_life_days in 0.1f32..1000.0, floor in 0f32..1.0) {
+            for decay in [Decay::Off, Decay::Exponential { half_life_days }, Decay::Bounded { half_life_days, floor }] {
+                let (younger, older) = (decay.factor(Some(age)), decay.factor(Some(age + 1)));
+                prop_assert!((0.0..=1.0).contains(&older) && older <= younger);
+            }
+        }
+    }
 }

@@ -1,1 +1,190 @@
-//! See the module head of `rank`.
+//! Two signals become one: BM25 and cosine, each on a scale that means the same for every query.
+//!
+//! Scores that depend on the other candidates (min-max, z-scores, places in a list) cannot be compared with a threshold:
+//! the best of a bad lot would score 1. Here a score depends on the chunk, the query and the whole index only.
+
+use super::{Candidate, Fusion, RankOptions};
+use crate::vector::Spread;
+
+/// So many standard deviations above the mean cosine count as a perfect match.
+const PERFECT_DEVIATIONS: f64 = 5.0;
+
+/// The signals of one candidate, each 0..1, and what they add up to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Merged {
+    /// BM25 on the scale 0..1.
+    pub text_score: f64,
+    /// Cosine on the scale 0..1; `None` for a chunk without vector or a query without one.
+    pub vector_score: Option<f64>,
+    /// Weighted sum.
+    pub merged: f64,
+    /// `merged` as it is shown, before age and importance.
+    pub shown: f64,
+}
+
+/// Merges one candidate's signals: `vector_weight * vector_score + text_weight * text_score`.
+///
+/// A chunk without vector counts as unrelated by meaning. Without a query vector the text score is all there is.
+pub fn merge(candidate: &Candidate, options: &RankOptions) -> Merged {
+    let cosine = candidate.cosine.filter(|cosine| options.vectors && !cosine.is_nan());
+    let (text_score, vector_score) = match options.fusion {
+        Fusion::Absolute => (
+            text_score(candidate.bm25, options.bm25_ceiling),
+            cosine.map(|cosine| vector_score(cosine, options.spread)),
+        ),
+        Fusion::WeightedRank => {
+            (literal_text_score(candidate.bm25), cosine.map(|cosine| f64::from(cosine).clamp(0.0, 1.0)))
+        }
+    };
+    let (vector_weight, text_weight) = weights(options);
+    let merged = vector_weight * vector_score.unwrap_or(0.0) + text_weight * text_score;
+    let shown = match options.fusion {
+        Fusion::Absolute => shown(merged),
+        Fusion::WeightedRank => merged,
+    };
+    Merged { text_score, vector_score, merged, shown }
+}
+
+/// Shares of the vector score and the text score, adding up to 1.
+///
+/// Without a query vector the text score has all of it. Weights that cannot be meant (none above 0) are halves.
+pub fn weights(options: &RankOptions) -> (f64, f64) {
+    if !options.vectors {
+        return (0.0, 1.0);
+    }
+    let usable = |weight: f32| if weight.is_finite() { f64::from(weight).max(0.0) } else { 0.0 };
+    let (vector, text) = (usable(options.vector_weight), usable(options.text_weight));
+    let sum = vector + text;
+    if sum > 0.0 { (vector / sum, text / sum) } else { (0.5, 0.5) }
+}
+
+/// `bm25 / ceiling`: the share of what a chunk with every query word at saturation would reach.
+///
+/// 0 only without any query word, and rising with BM25. The ceiling is the sum of the IDFs of the query's words, as in
+/// Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval" (2023), theoretical bounds. Without a
+/// usable ceiling the odds `bm25 / (1 + bm25)` stand in for the share.
+pub fn text_score(bm25: f32, ceiling: f32) -> f64 {
+    let bm25 = f64::from(bm25);
+    if bm25.is_nan() || bm25 <= 0.0 {
+        return 0.0;
+    }
+    let ceiling = f64::from(ceiling);
+    let share = if ceiling > 0.0 && ceiling.is_finite() { bm25 / ceiling } else { 1.0 - 1.0 / (1.0 + bm25) };
+    share.min(1.0)
+}
+
+/// `(cosine - mean) / (5 * deviation)` within 0..1: how far a chunk stands out of all chunks.
+///
+/// What a cosine of 0.8 means differs from model to model; what three deviations above the mean are does not. With a
+/// deviation of 0, which also says "too few chunks to tell" ([`Spread`]), the root of the cosine stands in: it keeps
+/// the order, unrelated texts of most models (below 0.2) stay low, and related ones (above 0.4) count for two thirds.
+pub fn vector_score(cosine: f32, spread: Spread) -> f64 {
+    let cosine = f64::from(cosine);
+    let (mean, deviation) = (f64::from(spread.mean), f64::from(spread.deviation));
+    let score = if deviation > 0.0 && deviation.is_finite() && mean.is_finite() {
+        (cosine - mean) / (PERFECT_DEVIATIONS * deviation)
+    } else {
+        cosine.max(0.0).sqrt()
+    };
+    if score.is_nan() { 0.0 } else { score.clamp(0.0, 1.0) }
+}
+
+/// The merged score as people read it: its root.
+///
+/// A natural question has words no note answers, so good hits reach a third of the theoretical best and plain ones a
+/// tenth. The root spreads that range: the usual threshold of 0.35 asks for an eighth of a perfect match, 0.5 for a
+/// quarter. One map for every query, so the order stays and thresholds keep their meaning.
+pub fn shown(merged: f64) -> f64 {
+    merged.max(0.0).sqrt()
+}
+
+/// The seeds' `1 / (1 + max(0, rank))`, read literally: their rank is SQLite's negative BM25, so every hit gets 1.
+fn literal_text_score(bm25: f32) -> f64 {
+    let rank = -f64::from(bm25);
+    if bm25 > 0.0 { 1.0 / (1.0 + rank.max(0.0)) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{candidate, options};
+    use super::*;
+
+    #[test]
+    fn a_text_score_is_the_share_of_the_ceiling() {
+        assert_eq!(text_score(3.0, 12.0), 0.25);
+        assert_eq!(text_score(12.5, 12.0), 1.0);
+    }
+
+    #[test]
+    fn f024_a_text_score_rises_with_bm25_and_is_zero_only_without_a_word() {
+        for ceiling in [9.0, 0.0, f32::NAN, f32::INFINITY] {
+            let scores: Vec<f64> =
+                [0.0, 1e-6, 0.5, 1.0, 4.0, 8.9].iter().map(|&bm25| text_score(bm25, ceiling)).collect();
+            assert_eq!(scores[0], 0.0);
+            assert!(scores.is_sorted_by(|a, b| a < b), "{scores:?}");
+            assert!(scores[5] <= 1.0);
+        }
+    }
+
+    #[test]
+    fn five_deviations_above_the_mean_are_a_perfect_match() {
+        let spread = Spread { mean: 0.25, deviation: 0.125 };
+        assert_eq!(vector_score(0.25, spread), 0.0);
+        assert_eq!(vector_score(0.5, spread), 0.4);
+        assert_eq!(vector_score(0.875, spread), 1.0);
+        assert_eq!(vector_score(-1.0, spread), 0.0);
+    }
+
+    #[test]
+    fn without_a_spread_the_cosine_still_orders() {
+        let scores: Vec<f64> = [-0.3, 0.0, 0.06, 0.45, 0.8, 0.9, 1.0]
+            .iter()
+            .map(|&cosine| vector_score(cosine, Spread { mean: 0.6, deviation: 0.0 }))
+            .collect();
+        assert_eq!(scores[0], 0.0);
+        assert!(scores[1..].is_sorted_by(|a, b| a < b), "{scores:?}");
+        assert_eq!(scores[6], 1.0);
+    }
+
+    #[test]
+    fn weights_are_shares() {
+        let with = |vector_weight, text_weight| RankOptions { vector_weight, text_weight, ..options() };
+        assert_eq!(weights(&with(3.0, 1.0)), (0.75, 0.25));
+        assert_eq!(weights(&with(0.0, 0.0)), (0.5, 0.5));
+        assert_eq!(weights(&with(f32::NAN, 2.0)), (0.0, 1.0));
+        assert_eq!(weights(&with(-1.0, 2.0)), (0.0, 1.0));
+        assert_eq!(weights(&RankOptions { vectors: false, ..with(3.0, 1.0) }), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_chunk_without_vector_is_judged_by_its_words_alone() {
+        let options = RankOptions { vector_weight: 0.5, text_weight: 0.5, bm25_ceiling: 10.0, ..options() };
+        let merged = merge(&candidate(1).bm25(5.0), &options);
+        assert_eq!((merged.vector_score, merged.merged), (None, 0.25));
+        assert_eq!(merged.shown, 0.5);
+    }
+
+    #[test]
+    fn without_a_query_vector_the_merged_score_is_the_text_score() {
+        let options = RankOptions { vectors: false, bm25_ceiling: 10.0, ..options() };
+        let merged = merge(&candidate(1).bm25(5.0).cosine(0.9), &options);
+        assert_eq!((merged.vector_score, merged.merged), (None, 0.5));
+    }
+
+    #[test]
+    fn d3_the_seeds_formula_gives_every_keyword_hit_the_same() {
+        let options = RankOptions {
+            fusion: Fusion::WeightedRank,
+            vector_weight: 0.7,
+            text_weight: 0.3,
+            bm25_ceiling: 10.0,
+            ..options()
+        };
+        for bm25 in [0.01, 1.0, 30.0] {
+            let merged = merge(&candidate(1).bm25(bm25).cosine(0.5), &options);
+            assert!((merged.shown - 0.65).abs() < 1e-7, "{merged:?}");
+        }
+        let vector_only = merge(&candidate(1).cosine(0.5), &options);
+        assert!((vector_only.shown - 0.35).abs() < 1e-7, "{vector_only:?}");
+    }
+}

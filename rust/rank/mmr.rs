@@ -1,1 +1,264 @@
-//! See the module head of `rank`.
+//! Diversity: a hit that says again what a hit above it said goes down.
+
+use crate::error::Result;
+
+/// What MMR needs to know of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Item<Tier> {
+    /// Items of one tier stay together, in the order the tiers come in.
+    pub tier: Tier,
+    /// Score, not scaled to the other candidates.
+    pub relevance: f64,
+}
+
+/// A chosen item.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pick {
+    /// Its place in the list that was given.
+    pub position: usize,
+    /// What similarity took off its value: `(1 - λ) * max similarity`; 0 for the first.
+    pub penalty: f64,
+}
+
+/// Picks `limit` items one after the other, each time the one with the highest
+/// `λ * relevance - (1 - λ) * max similarity to the picks before it`
+/// (Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", 1998).
+///
+/// `items` come by tier, then by falling relevance; of two equal values the earlier item wins. A pick depends only on
+/// those before it, so the picks of a smaller limit are the first picks of a larger one. Scores are not scaled, so the
+/// weakest of few candidates is not pushed to the end, and an item leaving the list changes nothing for the others.
+///
+/// `words(position)` gives sorted, distinct word hashes. It is called once for an item whose similarity is needed; an
+/// item whose relevance alone cannot win any more is never looked at.
+pub fn pick<Tier: PartialEq>(
+    items: &[Item<Tier>],
+    lambda: f64,
+    limit: usize,
+    words: &mut dyn FnMut(usize) -> Result<Vec<u64>>,
+) -> Result<Vec<Pick>> {
+    let lambda = lambda.clamp(0.0, 1.0);
+    let limit = limit.min(items.len());
+    // NaN survives the clamp and lands here too.
+    if lambda.is_nan() || lambda == 1.0 {
+        return Ok((0..limit).map(|position| Pick { position, penalty: 0.0 }).collect());
+    }
+    let mut pool = Pool { words, sets: vec![None; items.len()] };
+    let mut states = vec![State::default(); items.len()];
+    let mut picks: Vec<Pick> = Vec::with_capacity(limit);
+    let mut first = 0;
+    while picks.len() < limit {
+        while states[first].picked {
+            first += 1;
+        }
+        let mut best: Option<(usize, f64)> = None;
+        for position in first..items.len() {
+            if items[position].tier != items[first].tier {
+                break;
+            }
+            let state = &mut states[position];
+            if state.picked {
+                continue;
+            }
+            let most = lambda * items[position].relevance;
+            let wins = |value: f64| best.is_none_or(|(_, best)| value > best);
+            if !wins(most) {
+                break;
+            }
+            let value = |state: &State| most - (1.0 - lambda) * state.nearest;
+            while wins(value(state)) && state.compared < picks.len() {
+                let other = picks[state.compared].position;
+                state.nearest = state.nearest.max(pool.similarity(position, other, state.nearest)?);
+                state.compared += 1;
+            }
+            if wins(value(state)) {
+                best = Some((position, value(state)));
+            }
+        }
+        // `first` itself is unpicked and in its own tier, so there is always a best.
+        let position = best.map_or(first, |(position, _)| position);
+        states[position].picked = true;
+        picks.push(Pick { position, penalty: (1.0 - lambda) * states[position].nearest });
+    }
+    Ok(picks)
+}
+
+/// How far an item has been compared with the picks.
+#[derive(Debug, Clone, Default)]
+struct State {
+    picked: bool,
+    /// Picks it has been compared with.
+    compared: usize,
+    /// Highest similarity to one of those.
+    nearest: f64,
+}
+
+/// The word sets, fetched when first needed.
+struct Pool<'a> {
+    words: &'a mut dyn FnMut(usize) -> Result<Vec<u64>>,
+    sets: Vec<Option<Vec<u64>>>,
+}
+
+impl Pool<'_> {
+    /// Jaccard similarity of two items, or anything up to `enough` if it is not above that.
+    fn similarity(&mut self, one: usize, other: usize, enough: f64) -> Result<f64> {
+        for position in [one, other] {
+            if self.sets[position].is_none() {
+                self.sets[position] = Some((self.words)(position)?);
+            }
+        }
+        Ok(match (&self.sets[one], &self.sets[other]) {
+            (Some(one), Some(other)) if most_jaccard(one, other) > enough => jaccard(one, other),
+            _ => 0.0,
+        })
+    }
+}
+
+/// What [`jaccard`] cannot exceed for sets of these sizes.
+fn most_jaccard(one: &[u64], other: &[u64]) -> f64 {
+    let (small, large) = (one.len().min(other.len()), one.len().max(other.len()));
+    if large == 0 { 0.0 } else { small as f64 / large as f64 }
+}
+
+/// `|A ∩ B| / |A ∪ B|` of two sorted sets; a set without words is similar to nothing, not even to another such set.
+///
+/// ```
+/// use memgrep::rank::mmr::jaccard;
+///
+/// assert_eq!(jaccard(&[1, 2, 3], &[2, 3, 4]), 0.5);
+/// assert_eq!(jaccard(&[], &[]), 0.0);
+/// ```
+pub fn jaccard(one: &[u64], other: &[u64]) -> f64 {
+    if one.is_empty() || other.is_empty() {
+        return 0.0;
+    }
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    // No branch depends on the data: the order of hashes cannot be predicted.
+    while i < one.len() && j < other.len() {
+        let (a, b) = (one[i], other[j]);
+        common += usize::from(a == b);
+        i += usize::from(a <= b);
+        j += usize::from(b <= a);
+    }
+    common as f64 / (one.len() + other.len() - common) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn items(relevance: &[f64]) -> Vec<Item<()>> {
+        relevance.iter().map(|&relevance| Item { tier: (), relevance }).collect()
+    }
+
+    fn positions(relevance: &[f64], lambda: f64, sets: &[&[u64]]) -> Vec<usize> {
+        let picks = pick(&items(relevance), lambda, usize::MAX, &mut |position| Ok(sets[position].to_vec()));
+        picks.unwrap().iter().map(|pick| pick.position).collect()
+    }
+
+    /// The rule without any short cut.
+    fn naive(items: &[Item<u8>], lambda: f64, sets: &[Vec<u64>]) -> Vec<usize> {
+        let mut rest: Vec<usize> = (0..items.len()).collect();
+        let mut chosen: Vec<usize> = Vec::new();
+        while !rest.is_empty() {
+            let tier = items[rest[0]].tier;
+            let mut best = (0, f64::NEG_INFINITY);
+            for (place, &position) in
+                rest.iter().enumerate().filter(|(_, position)| items[**position].tier == tier)
+            {
+                let nearest =
+                    chosen.iter().map(|&other| jaccard(&sets[position], &sets[other])).fold(0.0, f64::max);
+                let value = lambda * items[position].relevance - (1.0 - lambda) * nearest;
+                if value > best.1 {
+                    best = (place, value);
+                }
+            }
+            chosen.push(rest.remove(best.0));
+        }
+        chosen
+    }
+
+    #[test]
+    fn a_near_copy_goes_behind_a_weaker_note_that_says_something_else() {
+        let sets: [&[u64]; 3] = [&[1, 2, 3, 4], &[1, 2, 3, 5], &[7, 8, 9]];
+        assert_eq!(positions(&[0.9, 0.88, 0.7], 0.7, &sets), [0, 2, 1]);
+    }
+
+    #[test]
+    fn lambda_one_is_relevance_alone_and_reads_no_text() {
+        let mut none = |_| -> Result<Vec<u64>> { panic!("no text is needed") };
+        for lambda in [1.0, 7.0, f64::NAN] {
+            let picks = pick(&items(&[0.9, 0.8, 0.7]), lambda, 2, &mut none).unwrap();
+            assert_eq!(picks, [Pick { position: 0, penalty: 0.0 }, Pick { position: 1, penalty: 0.0 }]);
+        }
+    }
+
+    #[test]
+    fn lambda_zero_is_difference_alone_after_the_best() {
+        let sets: [&[u64]; 4] = [&[1, 2], &[1, 2], &[1, 3], &[4]];
+        assert_eq!(positions(&[0.9, 0.8, 0.7, 0.1], 0.0, &sets), [0, 3, 2, 1]);
+    }
+
+    #[test]
+    fn f019_texts_without_words_are_not_copies_of_each_other() {
+        assert_eq!(positions(&[0.9, 0.8, 0.7], 0.7, &[&[], &[], &[]]), [0, 1, 2]);
+        assert_eq!(positions(&[0.9, 0.8, 0.7], 0.0, &[&[], &[], &[]]), [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_penalty_is_what_similarity_took_off() {
+        let sets: [&[u64]; 2] = [&[1, 2], &[2, 3]];
+        let picks = pick(&items(&[0.9, 0.8]), 0.7, 2, &mut |position| Ok(sets[position].to_vec())).unwrap();
+        assert_eq!(picks[0].penalty, 0.0);
+        assert!((picks[1].penalty - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_text_that_cannot_win_is_not_read() {
+        let mut asked = Vec::new();
+        let relevance: Vec<f64> = (0..50).map(|place| 1.0 - 0.018 * f64::from(place)).collect();
+        let picks = pick(&items(&relevance), 0.7, 3, &mut |position| {
+            asked.push(position);
+            Ok(vec![position as u64])
+        });
+        assert_eq!(picks.unwrap().len(), 3);
+        asked.sort_unstable();
+        assert_eq!(asked, [0, 1, 2], "each text once, and only of the picks");
+    }
+
+    #[test]
+    fn an_error_while_reading_a_text_is_passed_on() {
+        let failed = pick(&items(&[0.9, 0.8]), 0.7, 2, &mut |_| Err(crate::error::Error::Interrupted));
+        assert!(matches!(failed, Err(crate::error::Error::Interrupted)));
+    }
+
+    fn pools() -> impl Strategy<Value = (Vec<Item<u8>>, Vec<Vec<u64>>)> {
+        let item = (0u8..3, 0u8..=20, prop::collection::btree_set(0u64..12, 0..8));
+        prop::collection::vec(item, 0..25).prop_map(|mut pool| {
+            pool.sort_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
+            pool.into_iter()
+                .map(|(tier, relevance, set): (u8, u8, BTreeSet<u64>)| {
+                    (Item { tier, relevance: f64::from(relevance) / 20.0 }, set.into_iter().collect())
+                })
+                .unzip()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn short_cuts_change_nothing((items, sets) in pools(), lambda in 0u8..=10) {
+            let lambda = f64::from(lambda) / 10.0;
+            let picks = pick(&items, lambda, usize::MAX, &mut |position| Ok(sets[position].clone())).unwrap();
+            let positions: Vec<usize> = picks.iter().map(|pick| pick.position).collect();
+            prop_assert_eq!(positions, naive(&items, lambda, &sets));
+        }
+
+        #[test]
+        fn the_first_picks_do_not_depend_on_how_many_are_asked_for((items, sets) in pools(), limit in 0usize..30) {
+            let all = pick(&items, 0.7, usize::MAX, &mut |position| Ok(sets[position].clone())).unwrap();
+            let some = pick(&items, 0.7, limit, &mut |position| Ok(sets[position].clone())).unwrap();
+            prop_assert_eq!(&all[..limit.min(all.len())], &some[..]);
+        }
+    }
+}

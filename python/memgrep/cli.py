@@ -1,0 +1,295 @@
+"""The command: arguments in, text or one JSON document out.
+
+    0  it worked, also when nothing was found
+    1  it did not
+    2  it was asked wrongly
+
+Standard output holds the answer, standard error everything else. What a command needs is imported when it
+runs: a search starts in a few dozen milliseconds.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+    from memgrep.config.kinds import Node
+    from memgrep.memory import Memory
+
+__all__ = ["COMMANDS", "main"]
+
+OK, FAILED, USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
+
+
+def main(arguments: list[str] | None = None) -> "NoReturn":
+    """Runs a command and leaves the process."""
+    _want_utf8_names()
+    from memgrep.terminal import speak_utf8
+
+    speak_utf8()
+    try:
+        code = run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough. Nothing may be written any more, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = PIPE_CLOSED
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Runs a command; its exit code."""
+    from memgrep.arguments import parser
+
+    options = parser(arguments[0] if arguments else None).parse_args(arguments)
+    door = _Door(options)
+    try:
+        return COMMANDS[options.command](door, options)
+    except KeyboardInterrupt:
+        return door.interrupted()
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        code = door.failed(error)
+        if code == 0:
+            raise
+        return code
+    finally:
+        door.progress.clear()
+
+
+class _Door:
+    """What every command needs: how to speak, and the memory once it is asked for."""
+
+    def __init__(self, options: "Namespace") -> None:
+        from memgrep.terminal import Progress, Style
+
+        self.json: bool = getattr(options, "json", False)
+        self.options = options
+        self.style: Style = Style(sys.stdout, os.environ)
+        self.progress: Progress = Progress(sys.stderr)
+        self._memory: Memory | None = None
+
+    @property
+    def memory(self) -> "Memory":
+        """The memory the options mean. Nothing of ours runs on after the answer (F135)."""
+        if self._memory is None:
+            from memgrep.memory import Memory
+
+            self._memory = Memory(
+                self.options.workspace,
+                agent=self.options.agent,
+                arguments=_settings(self.options.set),
+                background=False,
+            )
+            for warning in self._memory.settings.warnings:
+                self.warn(warning)
+        return self._memory
+
+    def document(self, document: object) -> None:
+        """The one JSON document on standard output."""
+        import json
+
+        print(json.dumps(document, ensure_ascii=False))
+
+    def warn(self, text: str) -> None:
+        """A line on standard error that does not stop anything."""
+        self._say(f"memgrep: warning: {text}")
+
+    def note(self, text: str) -> None:
+        """A line on standard error that is just good to know."""
+        self._say(f"memgrep: {text}")
+
+    def failed(self, error: Exception) -> int:
+        """Says what is wrong, in a line or two; 0 for a fault of ours, which deserves its traceback."""
+        from memgrep.errors import ConfigError, MemgrepError, NoteRefused
+
+        if not isinstance(error, MemgrepError | ValueError | OSError):
+            return 0
+        usage = (
+            error.usage if isinstance(error, ConfigError) else not isinstance(error, MemgrepError | OSError)
+        )
+        for line in str(error).splitlines() or [type(error).__name__]:
+            self._say(f"memgrep: error: {line}")
+        if self.json and not usage:
+            from memgrep.tools import refusal
+
+            failure = {"ok": False, "error": str(error)}
+            self.document(refusal(error) if isinstance(error, NoteRefused) else failure)
+        return USAGE if usage else FAILED
+
+    def interrupted(self) -> int:
+        """Ctrl-C: says what is kept."""
+        kept = ""
+        if self._memory is not None and self.options.command == "index":
+            seen = self._memory.status()
+            kept = (
+                f"; kept: {seen['files']} notes, {seen['vectors']} vectors; memgrep index goes on from there"
+            )
+        self._say(f"memgrep: interrupted{kept}")
+        return INTERRUPTED
+
+    def _say(self, text: str) -> None:
+        from memgrep.hits import harmless
+
+        self.progress.clear()
+        print(harmless(text, one_line=True), file=sys.stderr)
+
+
+# --- the commands
+
+
+def index(door: _Door, options: "Namespace") -> int:
+    """Bring the index in line with the notes."""
+    from memgrep import show
+
+    # Called now and then while the core works, which is also when Ctrl-C gets its chance.
+    done = door.memory.index(
+        force=options.force, verify=options.verify, progress=door.progress, notice=door.note
+    )
+    door.progress.clear()
+    # Those about the settings are said already.
+    for warning in done.warnings[len(door.memory.settings.warnings) :]:
+        door.warn(warning)
+    for path, reason in (*done.skipped, *done.unreachable):
+        door.warn(f"{path}: {reason}")
+    if done.error:
+        door.warn(f"{done.error}; {done.action}" if done.action else done.error)
+    if door.json:
+        door.document({"ok": done.complete, **done.to_json()})
+    else:
+        print(show.report(done))
+    return OK if done.complete else FAILED
+
+
+def search(door: _Door, options: "Namespace") -> int:
+    """Find the lines that answer a question."""
+    answer = door.memory.search(
+        _decoded(" ".join(options.query)),
+        max_results=options.max_results,
+        min_score=options.min_score,
+        corpus=options.corpus,
+        # A command line is no chat: cited only if the settings say so.
+        session="command:group",
+    )
+    if door.json:
+        door.document(answer.to_json(explain=options.explain))
+    if answer.unavailable:
+        door._say(f"memgrep: error: {answer.error}" + (f"; {answer.action}" if answer.action else ""))
+        return FAILED
+    if answer.fallback:
+        door.warn(
+            f"{answer.fallback.to} answered instead of {answer.fallback.from_}: {answer.fallback.reason}"
+        )
+    if answer.warning:
+        door.warn(answer.warning)
+    if not door.json:
+        from memgrep import show
+
+        if answer.hits:
+            print(show.found(answer, door.style, explain=options.explain))
+        else:
+            door.note("nothing found")
+    return OK
+
+
+def get(door: _Door, options: "Namespace") -> int:
+    """Read lines of a note."""
+    page = door.memory.get(_decoded(options.path), from_=options.start, lines=options.lines)
+    if door.json:
+        door.document(page.to_json())
+        return OK
+    if page.status == "not_found":
+        door.note(f"{page.path}: there is no such note")
+        return OK
+    if page.lines:
+        from memgrep.hits import harmless
+
+        # A pipe gets the note as it is, a terminal what it can be trusted with.
+        print(harmless(page.text) if sys.stdout.isatty() else page.text)
+    if page.next_from is not None:
+        door.note(f"the note goes on: --from {page.next_from}")
+    elif page.total_lines is not None:
+        door.note(f"{page.path} has {page.total_lines} lines")
+    return OK
+
+
+def status(door: _Door, options: "Namespace") -> int:
+    """Say what is indexed, what is not, and why."""
+    seen = door.memory.status(deep=options.deep)
+    if door.json:
+        door.document(seen)
+    else:
+        from memgrep import show
+
+        print(show.status(seen, door.style))
+    return OK
+
+
+def config(door: _Door, options: "Namespace") -> int:
+    """Show every setting and where it comes from."""
+    rows = door.memory.settings.listing()
+    if door.json:
+        door.document({row.key: {"value": row.value, "origin": row.origin} for row in rows})
+    else:
+        from memgrep import show
+
+        print(show.settings(rows))
+    return OK
+
+
+def models(door: _Door, options: "Namespace") -> int:
+    """List, download, check or remove local models."""
+    from memgrep.local_models import act
+
+    return act(options.action, options.model, door.memory.settings, door)
+
+
+COMMANDS: "dict[str, Callable[[_Door, Namespace], int]]" = {
+    "index": index,
+    "search": search,
+    "get": get,
+    "status": status,
+    "models": models,
+    "config": config,
+}
+
+
+def _settings(written: list[str]) -> "dict[str, Any]":
+    """`--set KEY=VALUE` as arguments of the settings."""
+    from memgrep.config import KEYS
+    from memgrep.config.keys import snake
+
+    by_name = {**KEYS, **{snake(name): key for name, key in KEYS.items()}}
+    values: dict[str, Any] = {}
+    for one in written:
+        name, equals, text = one.partition("=")
+        if not equals:
+            raise ValueError(f"--set {one}: write KEY=VALUE")
+        key = by_name.get(name.strip().removeprefix("memory.search."))
+        # An unknown name is left to the settings, which know what it may have meant.
+        values[name.strip()] = text if key is None else _plain(key.kind.read(text))
+    return values
+
+
+def _plain(node: "Node") -> "Any":
+    """A value without the lines it stood on."""
+    value = node[1]
+    if isinstance(value, dict):
+        return {name: _plain(below) for name, (_, below) in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _decoded(text: str) -> str:
+    """Bytes of an argument that the locale could not read are UTF-8 all the same (F137)."""
+    return os.fsencode(text).decode("utf-8", "replace") if not text.isascii() else text
+
+
+def _want_utf8_names() -> None:
+    """Starts again in UTF-8 mode where the locale would make other file names of ours (F137)."""
+    if os.name == "posix" and sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", "-m", "memgrep", *sys.argv[1:]])

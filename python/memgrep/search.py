@@ -1,0 +1,149 @@
+"""The read side: a question becomes a vector or none, the core ranks, the answer says how it came about."""
+
+from memgrep.hits import Answer, Explanation, Hit, cite
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memgrep import _core
+    from memgrep.config import Settings
+    from memgrep.embeddings import Embedder
+
+__all__ = ["CORPORA", "MAX_RESULTS", "ask", "check_question", "today", "unavailable"]
+
+MAX_RESULTS = 2000
+"""The most hits one search gives."""
+
+CORPORA = {"memory": ("memory", "extra"), "sessions": ("sessions",), "all": ("memory", "extra", "sessions")}
+"""What `corpus` means in sources."""
+
+
+def check_question(query: object, max_results: object, min_score: object, corpus: object) -> None:
+    """A `ValueError` that names the argument and what is allowed (F136); None always means the setting."""
+    if not isinstance(query, str):
+        raise ValueError(f"query must be a text, not {query!r}")
+    whole = isinstance(max_results, int) and not isinstance(max_results, bool)
+    if max_results is not None and not (whole and 1 <= max_results <= MAX_RESULTS):  # type: ignore[operator]
+        raise ValueError(f"maxResults must be a whole number from 1 to {MAX_RESULTS}, not {max_results!r}")
+    number = isinstance(min_score, int | float) and not isinstance(min_score, bool)
+    if min_score is not None and not (number and 0 <= min_score <= 1):  # type: ignore[operator]
+        raise ValueError(f"minScore must be a number from 0 to 1, not {min_score!r}")
+    if corpus not in CORPORA:
+        raise ValueError(f"corpus must be one of {', '.join(CORPORA)}, not {corpus!r}")
+
+
+def today(time_zone: str | None, now: float | None = None) -> int:
+    """Days since 1970-01-01 where the user is: a note of today is zero days old there (F037).
+
+    `time_zone` is a name such as Asia/Shanghai, None the system's. `now`: seconds since 1970 in UTC.
+    """
+    import time
+
+    if now is None:
+        now = time.time()
+    if time_zone is None:
+        offset = float(time.localtime(now).tm_gmtoff)
+    else:
+        from datetime import datetime
+        from zoneinfo import ZoneInfo
+
+        shift = datetime.fromtimestamp(now, ZoneInfo(time_zone)).utcoffset()
+        offset = shift.total_seconds() if shift is not None else 0.0
+    return int((now + offset) // 86_400)
+
+
+def unavailable(error: str, action: str, settings: "Settings | None" = None) -> Answer:
+    """The question could not be asked as configured: nothing is presented as a result."""
+    return Answer(
+        unavailable=True,
+        error=error,
+        action=action,
+        provider=settings.provider if settings else "none",
+        citations=settings.citations if settings else "auto",
+    )
+
+
+def ask(
+    index: "_core.Index",
+    settings: "Settings",
+    query: str,
+    *,
+    embedder: "Embedder | None",
+    today: int,
+    sources: "Sequence[str]",
+    max_results: int | None = None,
+    min_score: float | None = None,
+    cited: bool = False,
+) -> Answer:
+    """One question, one crossing into the core.
+
+    Raises `ProviderError` when the question could not be embedded: what follows from that is not decided
+    here.
+    """
+    # Half of a surrogate pair cannot be in a note either, and must not stop a search.
+    query = query.encode("utf-8", "replace").decode()
+    hybrid = settings.query.hybrid
+    vector = embedder.embed_query(query) if embedder is not None else None
+    weights = (hybrid.vector_weight, hybrid.text_weight)
+    if not hybrid.enabled and vector is not None:
+        weights = (1.0, 0.0)
+    found = index.search(
+        query,
+        vector,
+        today=today,
+        max_results=max_results or settings.query.max_results,
+        min_score=settings.query.min_score if min_score is None else min_score,
+        sources=sources,
+        fusion=hybrid.fusion,
+        vector_weight=weights[0],
+        text_weight=weights[1],
+        decay=hybrid.temporal_decay.mode,
+        half_life_days=hybrid.temporal_decay.half_life_days,
+        decay_floor=hybrid.temporal_decay.floor,
+        mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
+    )
+    return Answer(
+        hits=tuple(_hit(hit, cited) for hit in found.hits),
+        provider=embedder.provider if embedder is not None else "none",
+        model=embedder.model if embedder is not None else None,
+        mode=("hybrid" if hybrid.enabled else "vector") if found.vectors_used else "keyword",
+        citations=settings.citations,
+        warning=_missing(found, embedder, vector),
+    )
+
+
+def _missing(found: "_core.SearchResult", embedder: "Embedder | None", vector: bytes | None) -> str | None:
+    """What the answer could not take into account."""
+    if found.chunks == 0:
+        return "index empty"
+    if embedder is None or found.vectors == found.chunks:
+        return None
+    if vector is None:
+        return None
+    name = f"{embedder.provider} ({embedder.model})"
+    if found.vectors == 0:
+        return f"found by words only: the index has no vectors of {name} yet; run memgrep index"
+    missing = found.chunks - found.vectors
+    return f"{missing} of {found.chunks} chunks have no vector of {name} yet; run memgrep index"
+
+
+def _hit(hit: "_core.Hit", cited: bool) -> Hit:
+    why = hit.explanation
+    return Hit(
+        path=hit.path,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        score=hit.score,
+        vector_score=why.vector_score,
+        text_score=why.text_score if why.lexical_rank is not None or why.text_score > 0 else None,
+        snippet=hit.snippet,
+        source=hit.source,
+        citation=cite(hit.path, hit.start_line, hit.end_line) if cited else None,
+        importance=hit.importance,
+        context=hit.context,
+        matches=tuple(hit.matches),
+        absolute_path=hit.absolute_path,
+        chunk_lines=(hit.chunk_start_line, hit.chunk_end_line),
+        explanation=Explanation(**{name: getattr(why, name) for name in Explanation.__annotations__}),
+    )

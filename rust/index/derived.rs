@@ -1,0 +1,339 @@
+//! The derived indexes as a search sees them, and how they catch up with the store.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Index, beside, unpoisoned};
+use crate::error::Result;
+use crate::lexical::{Lexical, LexicalChunk};
+use crate::note::plain;
+use crate::store::{ChunkFacts, Delta, Named, Selected, Store};
+use crate::vector::exact::Exact;
+use crate::vector::vec0::Vec0;
+use crate::vector::{Spread, VectorHit, VectorIndex, Vectors, unpack};
+
+/// Chunks handed to the lexical index at once when it is filled from the store.
+const FILL_BATCH: usize = 2048;
+/// The vector file is written anew when it lags by more changes than this; a smaller lag is replayed at opening.
+const FILE_LAG: usize = 512;
+/// Word sets kept for MMR; when full, all are dropped.
+const WORD_SETS: usize = 4096;
+
+/// Which engine answers for vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// int8 scan in memory, kept in a file beside the store.
+    #[default]
+    Exact,
+    /// sqlite-vec.
+    Vec0,
+}
+
+/// What a search reads besides the store.
+pub struct Derived {
+    pub(super) lexical: Option<Lexical>,
+    lexical_folder: PathBuf,
+    pub(super) vectors: Option<VectorState>,
+    vector_file: PathBuf,
+    engine: Engine,
+    /// Chunks never change, so what was read once stays true until the chunk is gone.
+    facts: Mutex<FxHashMap<u64, ChunkFacts>>,
+    words: Mutex<FxHashMap<u64, Vec<u64>>>,
+    seen: Option<u64>,
+}
+
+/// The vector index of one fingerprint.
+pub(super) struct VectorState {
+    fingerprint: String,
+    generation: u64,
+    /// Generation of the file beside the store, as this process knows it.
+    on_disk: Option<u64>,
+    pub(super) index: Built,
+}
+
+/// An engine with its vectors.
+pub(super) enum Built {
+    Exact(Box<Exact>),
+    /// One connection answers one question at a time.
+    Vec0(Box<Mutex<Vec0>>),
+}
+
+impl Built {
+    fn new(engine: Engine, dims: usize, fingerprint: &str) -> Result<Self> {
+        Ok(match engine {
+            Engine::Exact => Self::Exact(Box::new(Exact::new(dims)?)),
+            Engine::Vec0 => {
+                let memory = rusqlite::Connection::open_in_memory().named(Path::new(":memory:"))?;
+                Self::Vec0(Box::new(Mutex::new(Vec0::open(memory, dims, fingerprint)?)))
+            }
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&dyn VectorIndex) -> T) -> T {
+        match self {
+            Self::Exact(exact) => work(exact.as_ref()),
+            Self::Vec0(vec0) => work(&*unpoisoned(vec0.lock())),
+        }
+    }
+
+    fn as_mut(&mut self) -> &mut dyn VectorIndex {
+        match self {
+            Self::Exact(exact) => exact.as_mut(),
+            Self::Vec0(vec0) => {
+                let vec0: &mut Vec0 = unpoisoned(vec0.get_mut());
+                vec0
+            }
+        }
+    }
+
+    pub(super) fn nearest(
+        &self,
+        query: &[f32],
+        limit: usize,
+        keep: &dyn Fn(u64) -> bool,
+        exact: &dyn Vectors,
+    ) -> Result<(Vec<VectorHit>, Spread)> {
+        self.with(|index| index.nearest(query, limit, keep, exact))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.with(|index| index.len())
+    }
+
+    pub(super) fn dims(&self) -> usize {
+        self.with(|index| index.dims())
+    }
+}
+
+impl Derived {
+    pub(super) fn new(store: &Path, engine: Engine) -> Self {
+        Self {
+            lexical: None,
+            lexical_folder: beside(store, "lexical"),
+            vectors: None,
+            vector_file: beside(store, "vectors"),
+            engine,
+            facts: Mutex::default(),
+            words: Mutex::default(),
+            seen: None,
+        }
+    }
+
+    /// The folder of the lexical index and the file of the vectors.
+    pub fn paths(&self) -> [&Path; 2] {
+        [&self.lexical_folder, &self.vector_file]
+    }
+
+    /// Whether a search at `generation` under `fingerprint` needs nothing done first.
+    pub(super) fn is_current(&self, generation: u64, text_generation: u64, fingerprint: Option<&str>) -> bool {
+        let lexical = self.lexical.as_ref().and_then(Lexical::generation) == Some(text_generation);
+        let vectors = match (&self.vectors, fingerprint) {
+            (_, None) => true,
+            (Some(state), Some(name)) => state.fingerprint == name && state.generation == generation,
+            (None, Some(_)) => false,
+        };
+        lexical && vectors && self.seen == Some(generation)
+    }
+
+    /// Looks for what other processes published; never writes.
+    pub(super) fn look(&mut self, store: &Store, generation: u64) -> Result<()> {
+        match &mut self.lexical {
+            Some(lexical) => {
+                lexical.refresh()?;
+            }
+            None => self.lexical = Some(Lexical::open(&self.lexical_folder)?),
+        }
+        if self.seen != Some(generation) {
+            self.forget_removed(store)?;
+            self.seen = Some(generation);
+        }
+        Ok(())
+    }
+
+    fn forget_removed(&self, store: &Store) -> Result<()> {
+        let mut facts = unpoisoned(self.facts.lock());
+        match store.delta(self.seen)? {
+            Delta::Rebuild => facts.clear(),
+            Delta::Replay { removed, .. } => {
+                for id in removed {
+                    facts.remove(&id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the vectors of the fingerprint to `generation` in memory: from the file, by replay, or from the store.
+    pub(super) fn load_vectors(&mut self, store: &Store, generation: u64, chosen: Option<(&str, Selected)>) -> Result<()> {
+        let Some((name, selected)) = chosen else {
+            self.vectors = None;
+            return Ok(());
+        };
+        let Some(dims) = selected.dims else {
+            self.vectors = None;
+            return Ok(());
+        };
+        let mut state = match self.vectors.take() {
+            Some(state) if state.fingerprint == name && state.index.dims() == dims => state,
+            _ => self.from_file(name, dims)?,
+        };
+        match store.delta(Some(state.generation).filter(|&at| at > 0))? {
+            _ if state.generation == generation => {}
+            Delta::Replay { after, removed } if state.generation < generation => {
+                let index = state.index.as_mut();
+                index.remove(&removed)?;
+                fill_vectors(store, selected, Some((after, state.generation)), index)?;
+            }
+            Delta::Rebuild | Delta::Replay { .. } => {
+                state.index = Built::new(self.engine, dims, name)?;
+                state.on_disk = None;
+                fill_vectors(store, selected, None, state.index.as_mut())?;
+            }
+        }
+        state.generation = generation;
+        self.vectors = Some(state);
+        Ok(())
+    }
+
+    fn from_file(&self, name: &str, dims: usize) -> Result<VectorState> {
+        let fingerprint = name.to_owned();
+        // A file that is missing, damaged, or of another model is as good as none: the store has the vectors.
+        if self.engine == Engine::Exact
+            && let Ok((index, generation)) = Exact::load(&self.vector_file, name)
+            && index.dims() == dims
+        {
+            let index = Built::Exact(Box::new(index));
+            return Ok(VectorState { fingerprint, generation, on_disk: Some(generation), index });
+        }
+        let index = Built::new(self.engine, dims, name)?;
+        Ok(VectorState { fingerprint, generation: 0, on_disk: None, index })
+    }
+
+    /// Writes the vector file when it lags far behind; the caller holds the writer lock.
+    fn save_vectors(&mut self, store: &Store, selected: Selected) -> Result<()> {
+        let Some(state) = &mut self.vectors else { return Ok(()) };
+        let Built::Exact(exact) = &state.index else { return Ok(()) };
+        let lag = match store.delta(state.on_disk)? {
+            Delta::Rebuild => usize::MAX,
+            Delta::Replay { after, removed } => {
+                let mut changed = removed.len();
+                let since = Some((after, state.on_disk.unwrap_or(0)));
+                store.each_vector(selected, since, &mut |_, _| {
+                    changed += 1;
+                    Ok(())
+                })?;
+                changed
+            }
+        };
+        if lag > FILE_LAG {
+            exact.save(&self.vector_file, &state.fingerprint, state.generation)?;
+            state.on_disk = Some(state.generation);
+        }
+        Ok(())
+    }
+
+    /// A chunk's facts; `None` when it is gone.
+    pub(super) fn facts(&self, store: &Store, id: u64) -> Result<Option<ChunkFacts>> {
+        if let Some(facts) = unpoisoned(self.facts.lock()).get(&id) {
+            return Ok(Some(facts.clone()));
+        }
+        let facts = store.facts(id)?;
+        if let Some(facts) = &facts {
+            unpoisoned(self.facts.lock()).insert(id, facts.clone());
+        }
+        Ok(facts)
+    }
+
+    /// A chunk's word set for MMR.
+    pub(super) fn words(&self, store: &Store, id: u64) -> Result<Vec<u64>> {
+        if let Some(words) = unpoisoned(self.words.lock()).get(&id) {
+            return Ok(words.clone());
+        }
+        let text = store.text(id)?.map(|(text, _)| text).unwrap_or_default();
+        let words = crate::text::token_set(&plain(&text));
+        let mut kept = unpoisoned(self.words.lock());
+        if kept.len() >= WORD_SETS {
+            kept.clear();
+        }
+        kept.insert(id, words.clone());
+        Ok(words)
+    }
+}
+
+fn fill_vectors(
+    store: &Store,
+    selected: Selected,
+    since: Option<(u64, u64)>,
+    index: &mut dyn VectorIndex,
+) -> Result<()> {
+    let dims = index.dims();
+    let (mut ids, mut vectors, mut known) = (Vec::new(), Vec::new(), FxHashSet::default());
+    store.each_vector(selected, since, &mut |id, bytes| {
+        // A row of another length is damage: that chunk is found by words until it is embedded again.
+        if bytes.len() == dims * 4 && known.insert(id) {
+            ids.push(id);
+            vectors.extend(unpack(bytes).unwrap_or_default());
+        }
+        Ok(())
+    })?;
+    index.add(&ids, &vectors)
+}
+
+/// Brings the lexical index in line with the store; the caller holds the writer lock.
+pub(super) fn catch_up_lexical(store: &Store, lexical: &mut Lexical) -> Result<()> {
+    let generation = store.text_generation()?;
+    if lexical.generation() == Some(generation) {
+        return Ok(());
+    }
+    let mut after = match store.delta(lexical.generation())? {
+        Delta::Replay { after, removed } => {
+            lexical.remove(&removed)?;
+            after
+        }
+        Delta::Rebuild => {
+            lexical.clear()?;
+            0
+        }
+    };
+    loop {
+        let chunks = store.chunks_after(after, FILL_BATCH)?;
+        let Some(last) = chunks.last() else { break };
+        after = last.id;
+        let texts: Vec<_> = chunks.iter().map(|chunk| plain(&chunk.text)).collect();
+        let batch: Vec<LexicalChunk<'_>> = chunks
+            .iter()
+            .zip(&texts)
+            .map(|(chunk, text)| LexicalChunk {
+                id: chunk.id,
+                text,
+                context: &chunk.context,
+                path: &chunk.path,
+                source: chunk.source,
+            })
+            .collect();
+        lexical.add(&batch)?;
+    }
+    lexical.commit(generation)
+}
+
+impl Index {
+    /// Brings the derived indexes in line with the store; the generation they stand at.
+    pub fn publish(&self, wait_ms: u64) -> Result<u64> {
+        let guard = self.write(wait_ms)?;
+        let store = guard.store();
+        let generation = store.generation()?;
+        catch_up_lexical(store, &mut Lexical::open(&beside(&self.path, "lexical"))?)?;
+        self.save_vectors(store, generation)?;
+        Ok(generation)
+    }
+
+    fn save_vectors(&self, store: &Store, generation: u64) -> Result<()> {
+        let Some(name) = unpoisoned(self.fingerprint.lock()).clone() else { return Ok(()) };
+        let Some(selected) = store.fingerprint(&name, false)? else { return Ok(()) };
+        let mut derived = unpoisoned(self.derived.write());
+        derived.load_vectors(store, generation, Some((&name, selected)))?;
+        derived.save_vectors(store, selected)
+    }
+}

@@ -1,0 +1,378 @@
+//! From a question to hits: one read pass over one snapshot.
+
+use rustc_hash::FxHashMap;
+
+use super::derived::{Derived, catch_up_lexical};
+use super::{Index, beside, unpoisoned};
+use crate::error::{Error, Result};
+use crate::lexical::Lexical;
+use crate::note::plain;
+use crate::rank::decay::{Decay, dated};
+use crate::rank::{Candidate, Explanation, Fusion, PathMatch, RankOptions, Ranked};
+use crate::scan::Source;
+use crate::snippet::snippet;
+use crate::store::{ChunkFacts, Selected, Store, StoreVectors, stem_key};
+use crate::text::query_terms;
+use crate::vector::{Spread, Vectors, cosine, unpack};
+
+const DAY_NS: i64 = 86_400_000_000_000;
+/// The first pool holds so many candidates of each side times the multiplier, whatever the number of results asked for:
+/// a pool that grew with it would let the first hits of a longer list differ from a shorter one.
+pub const POOL_UNIT: usize = 24;
+/// Default share of the vector score: see docs/decisions on fusion.
+const VECTOR_WEIGHT: f32 = 0.2;
+/// The factor that `temporalDecay: auto` never falls below: old facts stay findable (docs/decisions on decay).
+pub const AUTO_DECAY_FLOOR: f32 = 0.9;
+
+/// Everything a search depends on besides the index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchOptions {
+    /// Hits at most, at least 1.
+    pub max_results: usize,
+    /// 0..1; keyword hits below fill free places.
+    pub min_score: f32,
+    /// Bit `1 << source` for every source that may answer.
+    pub sources: u8,
+    /// Today in the user's time zone, days since 1970-01-01.
+    pub today: i64,
+    /// How the two scores are merged.
+    pub fusion: Fusion,
+    /// Shares of the vector and the text score as the user sets them; `None`: what measures best.
+    pub weights: Option<(f32, f32)>,
+    /// Fading with age.
+    pub decay: Decay,
+    /// Notes from extra paths fade by their modification time (otherwise they are evergreen).
+    pub extra_fades: bool,
+    /// λ of MMR, `None` = off.
+    pub mmr_lambda: Option<f32>,
+    /// Candidates of each side in the first pool, in multiples of [`POOL_UNIT`], 1 at least.
+    pub candidate_multiplier: usize,
+    /// Characters of a snippet at most.
+    pub snippet_chars: usize,
+}
+
+/// A ranked chunk, ready to be shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The note's path.
+    pub path: String,
+    /// Where it is opened.
+    pub absolute: String,
+    /// Source as a number.
+    pub source: u8,
+    /// Lines of the snippet, from 1.
+    pub lines: (usize, usize),
+    /// Lines of the chunk, from 1.
+    pub chunk_lines: (usize, usize),
+    /// 0..1.
+    pub score: f32,
+    /// The snippet.
+    pub snippet: String,
+    /// Byte ranges of matched words in the snippet.
+    pub matches: Vec<(usize, usize)>,
+    /// What the chunk stands under.
+    pub context: String,
+    /// 1..=10.
+    pub importance: Option<u8>,
+    /// Why.
+    pub explanation: Explanation,
+}
+
+/// Hits and how they were found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SearchResult {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Chunks that words could find.
+    pub chunks: usize,
+    /// Chunks that a vector could find.
+    pub vectors: usize,
+    /// Generation of the snapshot.
+    pub generation: u64,
+    /// The query vector took part.
+    pub vectors_used: bool,
+    /// The keyword index is older than the store and could not be caught up now.
+    pub lagging: bool,
+}
+
+impl Index {
+    /// Finds the best chunks for `query`, by its words and, if given, by its vector (of the selected fingerprint).
+    ///
+    /// # Errors
+    /// A vector of the wrong length, or a store that cannot be read. A missing store is an empty result.
+    pub fn search(&self, query: &str, vector: Option<&[f32]>, options: &SearchOptions) -> Result<SearchResult> {
+        let name = unpoisoned(self.fingerprint.lock()).clone();
+        let found = self.read(|store| {
+            let generation = store.generation()?;
+            let chosen = match &name {
+                Some(name) => store.fingerprint(name, false)?.map(|selected| (name.as_str(), selected)),
+                None => None,
+            };
+            self.bring_up(store, generation, chosen.filter(|_| vector.is_some()))?;
+            let derived = unpoisoned(self.derived.read());
+            Search { derived: &derived, store, options, query, chosen: chosen.map(|(_, selected)| selected) }
+                .run(vector, generation)
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Makes the derived indexes current for a search, as far as that is possible without waiting for a writer.
+    fn bring_up(&self, store: &Store, generation: u64, chosen: Option<(&str, Selected)>) -> Result<()> {
+        let text_generation = store.text_generation()?;
+        let name = chosen.filter(|(_, selected)| selected.dims.is_some()).map(|(name, _)| name);
+        if unpoisoned(self.derived.read()).is_current(generation, text_generation, name) {
+            return Ok(());
+        }
+        let mut derived = unpoisoned(self.derived.write());
+        derived.look(store, generation)?;
+        let behind = derived.lexical.as_ref().and_then(Lexical::generation).is_none_or(|at| at < text_generation);
+        if behind && !self.read_only && text_generation > 0 {
+            drop(derived);
+            self.try_catch_up()?;
+            derived = unpoisoned(self.derived.write());
+            derived.look(store, generation)?;
+        }
+        if name.is_some() {
+            derived.load_vectors(store, generation, chosen)?;
+        }
+        Ok(())
+    }
+
+    /// Catches the lexical index up if no other process is writing.
+    fn try_catch_up(&self) -> Result<()> {
+        match self.write(0) {
+            Ok(guard) => {
+                catch_up_lexical(guard.store(), &mut Lexical::open(&beside(&self.path, "lexical"))?)
+            }
+            Err(Error::Locked { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+struct Search<'a> {
+    derived: &'a Derived,
+    store: &'a Store,
+    options: &'a SearchOptions,
+    query: &'a str,
+    chosen: Option<Selected>,
+}
+
+/// What is known of a candidate while the pool is collected.
+#[derive(Default, Clone, Copy)]
+struct Signals {
+    bm25: Option<f32>,
+    lexical_rank: Option<usize>,
+    cosine: Option<f32>,
+    vector_rank: Option<usize>,
+    path_match: PathMatch,
+}
+
+impl Search<'_> {
+    fn run(&self, vector: Option<&[f32]>, generation: u64) -> Result<SearchResult> {
+        let text_generation = self.store.text_generation()?;
+        let Some(lexical) = self.derived.lexical.as_ref().filter(|lexical| lexical.generation().is_some()) else {
+            if self.store.has_chunks()? {
+                return Err(Error::Derived {
+                    path: self.derived.paths()[0].to_owned(),
+                    message: "the keyword index is being built by another process; try again in a moment".into(),
+                });
+            }
+            return Ok(SearchResult { generation, ..SearchResult::default() });
+        };
+        let state = self.derived.vectors.as_ref().filter(|state| vector.is_some() && state.index.len() > 0);
+        if let (Some(vector), Some(state)) = (vector, state)
+            && vector.len() != state.index.dims()
+        {
+            return Err(Error::Argument(format!(
+                "the query vector has {} dimensions, the index {}; `memgrep index` embeds the notes anew",
+                vector.len(),
+                state.index.dims()
+            )));
+        }
+        let terms = query_terms(self.query);
+        let mut pass = lexical.pass(&terms, self.options.sources)?;
+        let outside = self.outside()?;
+        let mut chosen: Vec<Ranked> = Vec::new();
+        let mut taken = rustc_hash::FxHashSet::default();
+        let mut pool = POOL_UNIT * self.options.candidate_multiplier.clamp(1, 20);
+        loop {
+            let mut signals: FxHashMap<u64, Signals> = FxHashMap::default();
+            for (rank, hit) in pass.top(pool).into_iter().enumerate() {
+                let entry = signals.entry(hit.id).or_default();
+                (entry.bm25, entry.lexical_rank) = (Some(hit.bm25), Some(rank + 1));
+            }
+            let mut spread = Spread::default();
+            if let (Some(vector), Some(state)) = (vector, state) {
+                let exact = self.exact();
+                let keep = |id: u64| !outside.contains(&id);
+                let (nearest, of_all) = state.index.nearest(vector, pool, &keep, &exact)?;
+                spread = of_all;
+                for (rank, hit) in nearest.into_iter().enumerate() {
+                    let entry = signals.entry(hit.id).or_default();
+                    (entry.cosine, entry.vector_rank) = (Some(hit.cosine), Some(rank + 1));
+                }
+            }
+            self.name_matches(&mut signals, &outside)?;
+            signals.retain(|id, _| !taken.contains(id));
+            self.complete(&mut signals, pass.as_mut(), vector.filter(|_| state.is_some()))?;
+            let candidates = self.candidates(&signals)?;
+            let options = self.rank_options(pass.ceiling(), spread, state.is_some());
+            let mut words = |id: u64| self.derived.words(self.store, id);
+            for ranked in crate::rank::rank(candidates, &options, &mut words)? {
+                taken.insert(ranked.id);
+                chosen.push(ranked);
+            }
+            // Deeper pools only extend the list, so the first n of a longer list are the list of n.
+            if self.options.max_results <= pool || signals.is_empty() {
+                break;
+            }
+            pool *= 4;
+        }
+        chosen.truncate(self.options.max_results);
+        Ok(SearchResult {
+            hits: self.hits(&chosen, &terms)?,
+            chunks: lexical.len(),
+            vectors: state.map_or(0, |state| state.index.len()),
+            generation,
+            vectors_used: state.is_some(),
+            lagging: lexical.generation().is_none_or(|at| at < text_generation),
+        })
+    }
+
+    fn exact(&self) -> StoreVectors<'_> {
+        let selected = self.chosen.unwrap_or(Selected { id: -1, dims: None });
+        StoreVectors { store: self.store, selected }
+    }
+
+    /// Chunks of sources that may not answer; empty in the usual case that all may.
+    fn outside(&self) -> Result<rustc_hash::FxHashSet<u64>> {
+        let all = 1 << Source::Memory as u8 | 1 << Source::Sessions as u8 | 1 << Source::Extra as u8;
+        if self.options.sources & all == all {
+            return Ok(rustc_hash::FxHashSet::default());
+        }
+        Ok(self.store.chunks_outside(self.options.sources)?.into_iter().collect())
+    }
+
+    /// Adds the first chunk (or the best one already found) of every note that the query names.
+    fn name_matches(
+        &self,
+        signals: &mut FxHashMap<u64, Signals>,
+        outside: &rustc_hash::FxHashSet<u64>,
+    ) -> Result<()> {
+        let mut best: FxHashMap<i64, (u64, f32, PathMatch)> = FxHashMap::default();
+        for id in self.store.chunks_of_stem(&stem_key(self.query.trim()))? {
+            let Some(facts) = self.derived.facts(self.store, id)? else { continue };
+            let path_match = crate::rank::path_match(self.query, &facts.path);
+            if path_match == PathMatch::None || outside.contains(&id) {
+                continue;
+            }
+            let bm25 = signals.get(&id).and_then(|known| known.bm25).unwrap_or(0.0);
+            let entry = best.entry(facts.note).or_insert((id, bm25, path_match));
+            if bm25 > entry.1 {
+                *entry = (id, bm25, path_match);
+            }
+        }
+        for (id, _, path_match) in best.into_values() {
+            signals.entry(id).or_default().path_match = path_match;
+        }
+        Ok(())
+    }
+
+    /// Computes the exact score of the other side for every candidate that only one side proposed.
+    fn complete(
+        &self,
+        signals: &mut FxHashMap<u64, Signals>,
+        pass: &mut (dyn crate::lexical::LexicalPass + '_),
+        vector: Option<&[f32]>,
+    ) -> Result<()> {
+        let missing: Vec<u64> = signals.iter().filter(|(_, known)| known.bm25.is_none()).map(|(&id, _)| id).collect();
+        for (id, bm25) in missing.iter().zip(pass.scores(&missing)?) {
+            signals.entry(*id).or_default().bm25 = Some(bm25);
+        }
+        if let Some(vector) = vector {
+            let missing: Vec<u64> =
+                signals.iter().filter(|(_, known)| known.cosine.is_none()).map(|(&id, _)| id).collect();
+            let mut cosines = Vec::with_capacity(missing.len());
+            self.exact().vectors(&missing, &mut |position, bytes| {
+                if let Some(stored) = unpack(bytes).filter(|stored| stored.len() == vector.len()) {
+                    cosines.push((missing[position], cosine(vector, &stored)));
+                }
+            })?;
+            for (id, value) in cosines {
+                signals.entry(id).or_default().cosine = Some(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn candidates(&self, signals: &FxHashMap<u64, Signals>) -> Result<Vec<Candidate>> {
+        let mut candidates = Vec::with_capacity(signals.len());
+        for (&id, known) in signals {
+            // A chunk that went away since the derived index was made is dropped, never an error.
+            let Some(facts) = self.derived.facts(self.store, id)? else { continue };
+            candidates.push(Candidate {
+                id,
+                age_days: self.age(&facts),
+                path: facts.path,
+                first_line: facts.first_line,
+                bm25: known.bm25.unwrap_or(0.0),
+                lexical_rank: known.lexical_rank,
+                cosine: known.cosine,
+                vector_rank: known.vector_rank,
+                importance: facts.importance,
+                path_match: known.path_match,
+            });
+        }
+        Ok(candidates)
+    }
+
+    fn age(&self, facts: &ChunkFacts) -> Option<i64> {
+        let by_time = facts.source == Source::Sessions as u8
+            || (facts.source == Source::Extra as u8 && self.options.extra_fades);
+        let day = if by_time { Some(facts.mtime_ns.div_euclid(DAY_NS)) } else { dated(&facts.path) };
+        day.map(|day| self.options.today - day)
+    }
+
+    fn rank_options(&self, bm25_ceiling: f32, spread: Spread, vectors: bool) -> RankOptions {
+        let options = self.options;
+        let seeds = if options.fusion == Fusion::WeightedRank { 0.7 } else { VECTOR_WEIGHT };
+        let (vector_weight, text_weight) = options.weights.unwrap_or((seeds, 1.0 - seeds));
+        RankOptions {
+            fusion: options.fusion,
+            vector_weight,
+            text_weight,
+            bm25_ceiling,
+            spread,
+            vectors,
+            decay: options.decay,
+            mmr_lambda: options.mmr_lambda,
+            min_score: options.min_score,
+        }
+    }
+
+    fn hits(&self, ranked: &[Ranked], terms: &[String]) -> Result<Vec<Hit>> {
+        let mut hits = Vec::with_capacity(ranked.len());
+        for ranked in ranked {
+            let Some(facts) = self.derived.facts(self.store, ranked.id)? else { continue };
+            let Some((text, context)) = self.store.text(ranked.id)? else { continue };
+            let shown = snippet(&plain(&text), terms, self.options.snippet_chars);
+            let first = facts.first_line + shown.first_line;
+            let last = (facts.first_line + shown.last_line).min(facts.last_line.max(first));
+            hits.push(Hit {
+                absolute: self.store.absolute(facts.note)?,
+                source: facts.source,
+                lines: (first, last),
+                chunk_lines: (facts.first_line, facts.last_line),
+                score: ranked.score,
+                snippet: shown.text,
+                matches: shown.matches,
+                context,
+                importance: facts.importance,
+                explanation: ranked.explanation,
+                path: facts.path,
+            });
+        }
+        Ok(hits)
+    }
+}

@@ -1,0 +1,580 @@
+//! From files to chunks: one changed file, ten thousand new ones, or nothing to do.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use super::derived::catch_up_lexical;
+use super::{Index, beside, unpoisoned};
+use crate::chunk::{CHUNKER_VERSION, Chunking, chunk, embedded_text};
+use crate::embed::StaticModel;
+use crate::error::{Error, Result};
+use crate::lexical::{Lexical, LexicalChunk};
+use crate::note::{Decoding, annotations, decode, plain};
+use crate::scan::{Found, ScanSpec, Skipped, Source, scan};
+use crate::store::{KnownNote, PreparedNote, Selected, Store};
+use crate::vector::check;
+
+/// Bytes of notes in one write transaction: what a crash may lose of a long first sync.
+const BATCH_BYTES: usize = 8 << 20;
+/// Notes waiting between the thread that reads and the one that writes.
+const QUEUE: usize = 64;
+/// Texts embedded by the built-in model between two commits.
+const EMBED_BATCH: usize = 4096;
+/// A file changed less than this before it was read may change again without a new time stamp; it is read once more.
+const RACY_NS: i64 = 50_000_000;
+/// Threads that read and cut notes; the writing thread and tantivy's own work beside them.
+const READERS: usize = 2;
+
+/// Called now and then with (stage, done, total); false stops the work, what is done stays.
+pub type Progress<'a> = dyn Fn(&str, usize, usize) -> bool + Sync + 'a;
+
+/// What to bring in line.
+pub struct SyncOptions<'a> {
+    /// Where the notes are.
+    pub spec: ScanSpec,
+    /// How they are cut.
+    pub chunking: Chunking,
+    /// Read and hash every file, whatever its time stamp says.
+    pub verify: bool,
+    /// Cut and index every note anew (vectors of unchanged texts stay).
+    pub rebuild: bool,
+    /// Only look: no lock, nothing written.
+    pub dry_run: bool,
+    /// How long to wait for another writer.
+    pub wait_ms: u64,
+    /// Now, nanoseconds since 1970; tells files that changed a moment ago. `None`: such files are not told apart.
+    pub now_ns: Option<i64>,
+    /// Told how far it is.
+    pub progress: Option<&'a Progress<'a>>,
+}
+
+/// What a sync (or a look) found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SyncReport {
+    /// Memory files on disk.
+    pub files: usize,
+    /// Paths that were not indexed before.
+    pub added: Vec<String>,
+    /// Paths whose bytes changed.
+    pub changed: Vec<String>,
+    /// Paths that are gone.
+    pub removed: Vec<String>,
+    /// Bytes of the added and changed files.
+    pub changed_bytes: u64,
+    /// Chunks in the store afterwards.
+    pub chunks: usize,
+    /// Left out, with the reason.
+    pub skipped: Vec<Skipped>,
+    /// Left out by ignore patterns.
+    pub ignored: usize,
+    /// Roots that could not be reached; what is indexed below them stays.
+    pub unreachable: Vec<Skipped>,
+    /// What the user should know about notes that were read.
+    pub warnings: Vec<(String, String)>,
+    /// Generation of the store afterwards.
+    pub generation: u64,
+    /// The store was damaged and was made anew from the notes.
+    pub recovered: bool,
+}
+
+/// The difference between files and store.
+struct Plan {
+    /// To be read: new, or with another stat than the one stored.
+    read: Vec<(Found, Option<KnownNote>)>,
+    /// Gone.
+    remove: Vec<String>,
+    /// Cut every note anew, also those whose bytes are known.
+    recut: bool,
+}
+
+/// What reading one file came to.
+enum Outcome {
+    Note(Box<PreparedNote>),
+    /// The bytes are the ones we know; only the stat is new.
+    Same(i64, crate::scan::Stat),
+    /// It went away since it was listed.
+    Gone(String),
+    /// It could not be read; what is indexed of it stays.
+    Unreadable(Skipped),
+}
+
+impl Index {
+    /// Brings text and keywords in line with the files.
+    ///
+    /// # Errors
+    /// The workspace cannot be reached, another process writes for longer than `wait_ms`, the store cannot be written,
+    /// or the progress callback said stop ([`Error::Interrupted`]; what was committed stays).
+    pub fn sync(&self, options: &SyncOptions<'_>) -> Result<SyncReport> {
+        match self.sync_once(options) {
+            Err(Error::Store { damaged: true, .. }) if !options.dry_run => {
+                self.set_damaged_aside()?;
+                let mut report = self.sync_once(options)?;
+                report.recovered = true;
+                Ok(report)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn sync_once(&self, options: &SyncOptions<'_>) -> Result<SyncReport> {
+        let listed = scan(&options.spec)?;
+        let mut report = SyncReport {
+            files: listed.files.len(),
+            skipped: listed.skipped,
+            ignored: listed.ignored,
+            unreachable: listed.unreachable,
+            ..SyncReport::default()
+        };
+        if options.dry_run {
+            let looked = self.read(|store| {
+                let plan = plan(store, listed.files.clone(), &report, options)?;
+                report_plan(&plan, &mut report);
+                report.warnings = store.warnings()?;
+                report.generation = store.generation()?;
+                Ok(())
+            })?;
+            if looked.is_none() {
+                report.added = listed.files.iter().map(|found| found.path.clone()).collect();
+                report.changed_bytes = listed.files.iter().map(|found| found.stat.size).sum();
+            }
+            return Ok(report);
+        }
+        let mut guard = self.write(options.wait_ms)?;
+        let writer = &mut *guard.writer;
+        let store = writer.store.as_ref().expect("opened by the guard");
+        let plan = plan(store, listed.files, &report, options)?;
+        let lexical_folder = beside(&self.path, "lexical");
+        if !plan.read.is_empty() || !plan.remove.is_empty() {
+            self.apply(store, plan, options, &mut report, &lexical_folder)?;
+        }
+        store.set_meta("chunking", &chunking_key(options.chunking))?;
+        let generation = store.generation()?;
+        if self.lexical_lags(store.text_generation()?) {
+            catch_up_lexical(store, &mut Lexical::open(&lexical_folder)?)?;
+        }
+        if let Some(now) = options.now_ns {
+            store.set_meta("last_sync_ns", &now.to_string())?;
+        }
+        report.chunks = store.chunk_count()?;
+        report.warnings = store.warnings()?;
+        report.generation = generation;
+        Ok(report)
+    }
+
+    /// Writes the plan: readers cut notes on their own threads, this thread writes store and lexical index.
+    fn apply(
+        &self,
+        store: &Store,
+        plan: Plan,
+        options: &SyncOptions<'_>,
+        report: &mut SyncReport,
+        lexical_folder: &std::path::Path,
+    ) -> Result<()> {
+        let mut lexical = Lexical::open(lexical_folder)?;
+        catch_up_lexical(store, &mut lexical)?;
+        let total = plan.read.len();
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let outcome = std::thread::scope(|scope| {
+            let (sender, receiver) = mpsc::sync_channel::<Outcome>(QUEUE);
+            for _ in 0..READERS.min(total) {
+                let sender = sender.clone();
+                let (next, stop, plan) = (&next, &stop, &plan);
+                scope.spawn(move || {
+                    while !stop.load(Ordering::Relaxed) {
+                        let Some((found, known)) =
+                            plan.read.get(next.fetch_add(1, Ordering::Relaxed))
+                        else {
+                            break;
+                        };
+                        if sender.send(prepare(found, known.as_ref(), plan.recut, options)).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let written = write_all(store, &mut lexical, &receiver, &plan, options, report);
+            stop.store(true, Ordering::Relaxed);
+            // Readers blocked on the queue see it closed.
+            drop(receiver);
+            written
+        });
+        // What is committed stays also when the rest failed or was stopped.
+        lexical.commit(store.text_generation()?)?;
+        outcome?;
+        store.give_back_space()
+    }
+
+    /// Whether the lexical index, as far as this process knows, is older than `generation`.
+    fn lexical_lags(&self, generation: u64) -> bool {
+        let mut derived = unpoisoned(self.derived.write());
+        let known = derived.lexical.as_mut().and_then(|lexical| lexical.refresh().ok().and(lexical.generation()));
+        known != Some(generation)
+    }
+
+    fn set_damaged_aside(&self) -> Result<()> {
+        self.close();
+        let guard_path = self.lock_path();
+        let lock = super::open_lock(&guard_path)?;
+        lock.lock().map_err(Error::io("lock", &guard_path))?;
+        let damaged = beside(&self.path, "damaged");
+        std::fs::rename(&self.path, &damaged).map_err(Error::io("move aside", &self.path))?;
+        for ending in ["-wal", "-shm"] {
+            let mut side = self.path.as_os_str().to_owned();
+            side.push(ending);
+            // Without its database a log means nothing, and it may well be missing.
+            let _ = std::fs::remove_file(side);
+        }
+        Ok(())
+    }
+
+    /// Texts of live chunks without a vector of the selected fingerprint: `(hash, text)`, at most `limit`.
+    pub fn pending(&self, limit: usize) -> Result<Vec<([u8; 16], String)>> {
+        let texts = self.read(|store| {
+            let Some(selected) = self.selected_or_new(store)? else { return Ok(Vec::new()) };
+            let (mut texts, mut seen, mut after) = (Vec::new(), rustc_hash::FxHashSet::default(), 0);
+            while texts.len() < limit {
+                let rows = store.pending(selected, after, limit - texts.len())?;
+                let Some(last) = rows.last() else { break };
+                after = last.0;
+                for (_, content, hash, context, text) in rows {
+                    if seen.insert(content) {
+                        texts.push((hash, embedded_text(&context, &text)));
+                    }
+                }
+            }
+            Ok(texts)
+        })?;
+        Ok(texts.unwrap_or_default())
+    }
+
+    /// `(without a vector, refused)` of the selected fingerprint.
+    pub fn pending_counts(&self) -> Result<(usize, usize)> {
+        let counts = self.read(|store| match self.selected_or_new(store)? {
+            Some(selected) => store.pending_counts(selected),
+            None => Ok((0, 0)),
+        })?;
+        Ok(counts.unwrap_or_default())
+    }
+
+    /// The selected fingerprint, or one that no vector can have when it was never written.
+    pub(super) fn selected_or_new(&self, store: &Store) -> Result<Option<Selected>> {
+        if unpoisoned(self.fingerprint.lock()).is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.selected(store)?.unwrap_or(Selected { id: 0, dims: None })))
+    }
+
+    /// Stores vectors (row after row) for texts by hash, in one transaction. Unknown hashes are passed over: their text
+    /// changed meanwhile.
+    pub fn put_vectors(&self, hashes: &[[u8; 16]], vectors: &[f32], dims: usize) -> Result<()> {
+        if dims == 0 || vectors.len() != hashes.len() * dims {
+            return Err(Error::Argument(format!(
+                "{} texts of {dims} dimensions need {} numbers, got {}",
+                hashes.len(),
+                hashes.len() * dims,
+                vectors.len()
+            )));
+        }
+        for vector in vectors.chunks_exact(dims) {
+            check(vector, dims)?;
+        }
+        let guard = self.write(60_000)?;
+        let store = guard.store();
+        store.write(|store, generation| {
+            let selected = self.selected_for_writing(store, dims)?;
+            let mut bytes = Vec::with_capacity(dims * 4);
+            for (hash, vector) in hashes.iter().zip(vectors.chunks_exact(dims)) {
+                let Some(content) = store.content_of(hash)? else { continue };
+                bytes.clear();
+                bytes.extend(vector.iter().flat_map(|value| value.to_le_bytes()));
+                store.put_vector(selected, content, &bytes, generation)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn selected_for_writing(&self, store: &Store, dims: usize) -> Result<Selected> {
+        let name = unpoisoned(self.fingerprint.lock())
+            .clone()
+            .ok_or_else(|| Error::Argument("no fingerprint is selected".into()))?;
+        let selected = store.fingerprint(&name, true)?.expect("made when missing");
+        match selected.dims {
+            Some(known) if known == dims => {}
+            Some(known) => {
+                return Err(Error::Argument(format!(
+                    "the index holds vectors of {known} dimensions under this model, got {dims}"
+                )));
+            }
+            None => store.set_dims(selected, dims)?,
+        }
+        Ok(Selected { dims: Some(dims), ..selected })
+    }
+
+    /// Remembers that texts were refused: they are not pending again until their text, the fingerprint or the user says so.
+    pub fn put_refusals(&self, hashes: &[[u8; 16]], reason: &str) -> Result<()> {
+        let name = unpoisoned(self.fingerprint.lock()).clone();
+        let Some(name) = name else { return Ok(()) };
+        let guard = self.write(60_000)?;
+        guard.store().write(|store, _| {
+            let selected = store.fingerprint(&name, true)?.expect("made when missing");
+            for hash in hashes {
+                if let Some(content) = store.content_of(hash)? {
+                    store.put_refusal(selected, content, reason)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes refused texts pending again; how many.
+    pub fn retry_refusals(&self) -> Result<usize> {
+        let guard = self.write(60_000)?;
+        guard.store().write(|store, _| match self.selected(store)? {
+            Some(selected) => store.clear_refusals(selected),
+            None => Ok(0),
+        })
+    }
+
+    /// Drops vectors beyond `max_entries` that no live chunk needs, least recently used first; how many.
+    pub fn trim_cache(&self, max_entries: usize) -> Result<usize> {
+        let surplus = self.read(Store::cache_count)?.unwrap_or(0).saturating_sub(max_entries);
+        if surplus == 0 {
+            return Ok(0);
+        }
+        let guard = self.write(60_000)?;
+        let dropped = guard.store().write(|store, generation| {
+            if let Some(selected) = self.selected(store)? {
+                store.touch_vectors(selected, generation)?;
+            }
+            store.trim_cache(max_entries)
+        })?;
+        guard.store().give_back_space()?;
+        Ok(dropped)
+    }
+
+    /// Embeds everything pending with the built-in model; how many texts.
+    pub fn embed_pending(&self, model: &StaticModel, progress: Option<&Progress<'_>>) -> Result<usize> {
+        let total = self.pending_counts()?.0;
+        let (mut done, dims) = (0, model.dims());
+        while done < total {
+            let texts = self.pending(EMBED_BATCH)?;
+            if texts.is_empty() {
+                break;
+            }
+            let vectors = embed_on_two_threads(model, &texts);
+            let (mut hashes, mut rows, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+            for ((hash, _), vector) in texts.iter().zip(vectors) {
+                if vector.is_empty() {
+                    unknown.push(*hash);
+                } else {
+                    hashes.push(*hash);
+                    rows.extend(vector);
+                }
+            }
+            if !hashes.is_empty() {
+                self.put_vectors(&hashes, &rows, dims)?;
+            }
+            if !unknown.is_empty() {
+                self.put_refusals(&unknown, "no word of it is known to the built-in model")?;
+            }
+            done += texts.len();
+            if progress.is_some_and(|progress| !progress("embed", done, total)) {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// One vector per text, empty for a text without a known token.
+fn embed_on_two_threads(model: &StaticModel, texts: &[([u8; 16], String)]) -> Vec<Vec<f32>> {
+    let one = |(_, text): &([u8; 16], String)| {
+        let mut vector = Vec::with_capacity(model.dims());
+        if !model.embed(text, &mut vector) {
+            vector.clear();
+        }
+        vector
+    };
+    let (front, back) = texts.split_at(texts.len() / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| back.iter().map(one).collect::<Vec<_>>());
+        let mut vectors: Vec<Vec<f32>> = front.iter().map(one).collect();
+        match other.join() {
+            Ok(more) => vectors.extend(more),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        vectors
+    })
+}
+
+fn chunking_key(chunking: Chunking) -> String {
+    format!("v{CHUNKER_VERSION} {}/{}", chunking.tokens, chunking.overlap)
+}
+
+fn plan(store: &Store, files: Vec<Found>, report: &SyncReport, options: &SyncOptions<'_>) -> Result<Plan> {
+    let mut known = store.notes()?;
+    let recut = options.rebuild || store.meta("chunking")?.is_some_and(|key| key != chunking_key(options.chunking));
+    let mut read = Vec::new();
+    for found in files {
+        let before = known.remove(&found.path);
+        let same = before.as_ref().is_some_and(|note| {
+            note.stat == found.stat && note.curated == found.curated && note.source == found.source as u8
+        });
+        if !same || options.verify || recut {
+            read.push((found, before));
+        }
+    }
+    let kept = |path: &str, note: &KnownNote| {
+        let below = |root: &Skipped| {
+            let root = root.path.trim_end_matches('/');
+            path == root
+                || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
+                || note.absolute.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let unreadable = |skipped: &Skipped| skipped.path == path && skipped.reason.starts_with("unreadable");
+        // Transcripts are not part of this walk.
+        note.source == Source::Sessions as u8
+            || report.unreachable.iter().any(below)
+            || report.skipped.iter().any(unreadable)
+    };
+    let mut remove: Vec<String> =
+        known.into_iter().filter(|(path, note)| !kept(path, note)).map(|(path, _)| path).collect();
+    remove.sort_unstable();
+    Ok(Plan { read, remove, recut })
+}
+
+fn report_plan(plan: &Plan, report: &mut SyncReport) {
+    for (found, known) in &plan.read {
+        report.changed_bytes += found.stat.size;
+        if known.is_some() { &mut report.changed } else { &mut report.added }.push(found.path.clone());
+    }
+    report.removed.clone_from(&plan.remove);
+}
+
+/// Reads, decodes and cuts one file.
+fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &SyncOptions<'_>) -> Outcome {
+    let bytes = match std::fs::read(&found.absolute) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Outcome::Gone(found.path.clone()),
+        Err(error) => {
+            return Outcome::Unreadable(Skipped { path: found.path.clone(), reason: format!("unreadable: {error}") });
+        }
+    };
+    let mut found = found.clone();
+    if options.now_ns.is_some_and(|now| found.stat.ctime_ns.max(found.stat.mtime_ns) > now - RACY_NS) {
+        // No file has this time stamp, so the next sync looks into it again.
+        found.stat.mtime_ns = i64::MIN;
+    }
+    let hash = short_hash(&bytes);
+    if let Some(known) = known
+        && !recut
+        && known.hash == hash
+        && known.curated == found.curated
+        && known.source == found.source as u8
+    {
+        return Outcome::Same(known.id, found.stat);
+    }
+    let note = decode(bytes);
+    let chunks = chunk(&note.text, found.curated, options.chunking)
+        .into_iter()
+        .map(|chunk| {
+            let hash = short_hash(embedded_text(&chunk.context, &note.text[chunk.start..chunk.end]).as_bytes());
+            (chunk, hash)
+        })
+        .collect();
+    let mut warning = Vec::new();
+    if note.decoding == Decoding::Lenient {
+        warning.push("not UTF-8: read leniently, some characters may be wrong".to_owned());
+    }
+    if found.curated {
+        warning.extend(
+            annotations(&note.text, true).junk.iter().map(|mark| format!("importance `{mark}` is not 1..10: ignored")),
+        );
+    }
+    let warning = (!warning.is_empty()).then(|| warning.join("; "));
+    Outcome::Note(Box::new(PreparedNote { found, hash, text: note.text, chunks, warning }))
+}
+
+fn short_hash(bytes: &[u8]) -> [u8; 16] {
+    let mut short = [0; 16];
+    short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+    short
+}
+
+/// Takes prepared notes off the queue and writes them, a transaction for every [`BATCH_BYTES`].
+fn write_all(
+    store: &Store,
+    lexical: &mut Lexical,
+    receiver: &mpsc::Receiver<Outcome>,
+    plan: &Plan,
+    options: &SyncOptions<'_>,
+    report: &mut SyncReport,
+) -> Result<()> {
+    let (mut done, mut stopped) = (0, false);
+    let mut gone = plan.remove.as_slice();
+    loop {
+        let (mut removed, mut added) = (Vec::new(), Vec::new());
+        let more = store.write(|store, generation| {
+            for path in std::mem::take(&mut gone) {
+                store.remove_note(path, generation, &mut removed)?;
+                report.removed.push(path.clone());
+            }
+            let mut bytes = 0;
+            while bytes < BATCH_BYTES {
+                let Ok(outcome) = receiver.recv() else { return Ok(false) };
+                done += 1;
+                match outcome {
+                    Outcome::Same(id, stat) => store.restat_note(id, stat)?,
+                    Outcome::Gone(path) => {
+                        if store.remove_note(&path, generation, &mut removed)? {
+                            report.removed.push(path);
+                        }
+                    }
+                    Outcome::Unreadable(skipped) => report.skipped.push(skipped),
+                    Outcome::Note(note) => {
+                        bytes += note.text.len();
+                        let known = store.remove_note(&note.found.path, generation, &mut removed)?;
+                        let ids = store.add_note(&note)?;
+                        if known { &mut report.changed } else { &mut report.added }.push(note.found.path.clone());
+                        report.changed_bytes += note.found.stat.size;
+                        added.push((ids, note));
+                    }
+                }
+                if options.progress.is_some_and(|progress| !progress("read", done, plan.read.len())) {
+                    // What was read so far is committed before the caller hears of it.
+                    stopped = true;
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })?;
+        lexical.remove(&removed)?;
+        for (ids, note) in &added {
+            add_lexically(lexical, ids, note)?;
+        }
+        if stopped {
+            return Err(Error::Interrupted);
+        }
+        if !more {
+            return Ok(());
+        }
+    }
+}
+
+fn add_lexically(lexical: &mut Lexical, ids: &[u64], note: &PreparedNote) -> Result<()> {
+    let texts: Vec<_> = note.chunks.iter().map(|(chunk, _)| plain(&note.text[chunk.start..chunk.end])).collect();
+    let batch: Vec<LexicalChunk<'_>> = ids
+        .iter()
+        .zip(&note.chunks)
+        .zip(&texts)
+        .map(|((&id, (chunk, _)), text)| LexicalChunk {
+            id,
+            text,
+            context: &chunk.context,
+            path: &note.found.path,
+            source: note.found.source as u8,
+        })
+        .collect();
+    lexical.add(&batch)
+}

@@ -1,0 +1,450 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use proptest::prelude::*;
+use tantivy::fieldnorm::FieldNormReader;
+
+use super::*;
+use crate::text::{for_each_term, query_terms};
+
+const EVERYWHERE: u8 = 0b111;
+
+/// A chunk of the tests: id, text, context, path, source.
+#[derive(Debug, Clone)]
+struct Entry(u64, String, String, String, u8);
+
+impl Entry {
+    fn new(id: u64, text: &str) -> Self {
+        Self(id, text.to_owned(), String::new(), format!("memory/{id}.md"), 0)
+    }
+
+    fn chunk(&self) -> LexicalChunk<'_> {
+        LexicalChunk { id: self.0, text: &self.1, context: &self.2, path: &self.3, source: self.4 }
+    }
+}
+
+fn add(lexical: &mut Lexical, entries: &[Entry]) {
+    lexical.add(&entries.iter().map(Entry::chunk).collect::<Vec<_>>()).unwrap();
+}
+
+/// An index of `texts`, whose ids are their places.
+fn index(folder: &Path, texts: &[&str]) -> Lexical {
+    let mut lexical = Lexical::open(folder).unwrap();
+    let entries: Vec<Entry> =
+        texts.iter().enumerate().map(|(id, text)| Entry::new(id as u64, text)).collect();
+    add(&mut lexical, &entries);
+    lexical.commit(1).unwrap();
+    lexical
+}
+
+fn search(lexical: &Lexical, query: &str) -> Vec<LexicalHit> {
+    lexical.pass(&query_terms(query), EVERYWHERE).unwrap().top(1000)
+}
+
+fn ids(hits: &[LexicalHit]) -> Vec<u64> {
+    hits.iter().map(|hit| hit.id).collect()
+}
+
+/// Ids of the hits for `query` among `texts`, best first.
+fn found(texts: &[&str], query: &str) -> Vec<u64> {
+    let folder = tempfile::tempdir().unwrap();
+    ids(&search(&index(folder.path(), texts), query))
+}
+
+fn counts(text: &str) -> BTreeMap<String, f64> {
+    let mut counts = BTreeMap::new();
+    for_each_term(text, &mut |term| *counts.entry(term.text.to_owned()).or_insert(0.0) += 1.0);
+    counts
+}
+
+/// The score written down a second time, from the texts alone.
+fn reference(entries: &[Entry], query: &[String]) -> BTreeMap<u64, f64> {
+    let length = |entry: &Entry| {
+        let terms = counts(&entry.1).values().sum::<f64>() as u32;
+        f64::from(FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(terms)))
+    };
+    let total = entries.len() as f64;
+    let average = (entries.iter().map(length).sum::<f64>() / total).max(1.0);
+    let mut scores = BTreeMap::new();
+    for term in query {
+        let count = |entry: &Entry| {
+            let of = |text: &str| counts(text).get(term).copied().unwrap_or(0.0);
+            let name = entry.3.strip_suffix(".md").unwrap_or(&entry.3);
+            of(&entry.1)
+                + f64::from(bm25::CONTEXT_WEIGHT) * of(&entry.2)
+                + f64::from(bm25::PATH_WEIGHT) * of(name)
+        };
+        let holding = entries.iter().filter(|entry| count(entry) > 0.0).count() as f64;
+        let idf = (1.0 + (total - holding + 0.5) / (holding + 0.5)).ln();
+        for entry in entries.iter().filter(|entry| count(entry) > 0.0) {
+            let norm = 1.2 * (1.0 - 0.75 + 0.75 * length(entry) / average);
+            *scores.entry(entry.0).or_insert(0.0) += idf * count(entry) / (count(entry) + norm);
+        }
+    }
+    scores
+}
+
+#[track_caller]
+fn assert_agrees(lexical: &Lexical, entries: &[Entry], query: &str) {
+    let terms = query_terms(query);
+    let expected = reference(entries, &terms);
+    let mut pass = lexical.pass(&terms, EVERYWHERE).unwrap();
+    let hits = pass.top(usize::MAX);
+    assert_eq!(hits.len(), expected.len(), "{query}");
+    assert!(hits.is_sorted_by(|one, next| one.bm25 > next.bm25 || one.bm25 == next.bm25 && one.id < next.id));
+    for hit in &hits {
+        let right = expected[&hit.id];
+        assert!(
+            (f64::from(hit.bm25) - right).abs() < 1e-4 * right.max(1.0),
+            "{query}: {hit:?} is not {right}"
+        );
+        assert!(hit.bm25 > 0.0 && hit.bm25 <= pass.ceiling());
+    }
+    let all: Vec<u64> = entries.iter().map(|entry| entry.0).collect();
+    for (id, score) in all.iter().zip(pass.scores(&all).unwrap()) {
+        let right = hits.iter().find(|hit| hit.id == *id).map_or(0.0, |hit| hit.bm25);
+        assert_eq!(score, right, "{id}");
+    }
+    for limit in [0, 1, 3, 40] {
+        assert_eq!(pass.top(limit), hits[..limit.min(hits.len())]);
+    }
+}
+
+fn corpus(size: usize) -> impl Strategy<Value = Vec<(String, String)>> {
+    let words = || {
+        proptest::collection::vec(prop_oneof!["[abc]", "[a-f]{2}", "x_y", "東京都", "Zed"], 0..30)
+            .prop_map(|words| words.join(" "))
+    };
+    proptest::collection::vec((words(), prop_oneof![Just(String::new()), words()]), 1..size)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn scores_are_those_of_the_formula_after_every_change(
+        corpus in corpus(60), removed in proptest::collection::vec(0_usize..60, 0..40), query in "[abc]( [a-f]{2}){0,3} x_y 京都 zed memory nowhere"
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lexical = Lexical::open(folder.path()).unwrap();
+        let mut entries = Vec::new();
+        for (number, (text, context)) in corpus.into_iter().enumerate() {
+            entries.push(Entry(number as u64 * 3, text, context, format!("memory/a{}.md", number % 5), 0));
+            add(&mut lexical, &entries[number..]);
+            if number % 20 == 19 {
+                lexical.commit(number as u64).unwrap();
+            }
+        }
+        lexical.commit(100).unwrap();
+        assert_agrees(&lexical, &entries, &query);
+
+        let gone: Vec<u64> = removed.iter().map(|&number| number as u64 * 3).collect();
+        lexical.remove(&gone).unwrap();
+        lexical.commit(101).unwrap();
+        entries.retain(|entry| !gone.contains(&entry.0));
+        assert_eq!(lexical.len(), entries.len());
+        if entries.is_empty() {
+            assert!(search(&lexical, &query).is_empty());
+        } else {
+            assert_agrees(&lexical, &entries, &query);
+            assert_agrees(&Lexical::open(folder.path()).unwrap(), &entries, &query);
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_an_empty_index_and_is_made_by_the_first_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/lexical");
+    let mut lexical = Lexical::open(&path).unwrap();
+    assert_eq!((lexical.generation(), lexical.len(), path.exists()), (None, 0, false));
+    let mut pass = lexical.pass(&["boat".into(), "berth".into()], EVERYWHERE).unwrap();
+    assert_eq!((pass.top(5), pass.scores(&[1]).unwrap()), (vec![], vec![0.0]));
+    assert!((pass.ceiling() - 2.0 * 2_f32.ln()).abs() < 1e-6);
+    drop(pass);
+    lexical.commit(4).unwrap();
+    assert_eq!((lexical.generation(), lexical.is_empty()), (Some(4), true));
+}
+
+#[test]
+fn a_commit_outlives_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(index(folder.path(), &["grafana moved to port 3300", "another note"]));
+    let lexical = Lexical::open(folder.path()).unwrap();
+    assert_eq!(lexical.generation(), Some(1));
+    assert_eq!(ids(&search(&lexical, "grafana")), [0]);
+}
+
+#[test]
+fn what_was_not_committed_is_not_seen_and_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lexical = index(folder.path(), &["boat"]);
+    add(&mut lexical, &[Entry::new(7, "berth")]);
+    lexical.remove(&[0]).unwrap();
+    assert_eq!((ids(&search(&lexical, "boat berth")), lexical.len()), (vec![0], 1));
+    drop(lexical);
+    assert_eq!(ids(&search(&Lexical::open(folder.path()).unwrap(), "boat berth")), [0]);
+}
+
+#[test]
+fn two_handles_take_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut one = index(folder.path(), &["boat"]);
+    let mut other = Lexical::open(folder.path()).unwrap();
+    for round in 1..30 {
+        let (writer, reader) = if round % 2 == 0 { (&mut one, &mut other) } else { (&mut other, &mut one) };
+        add(writer, &[Entry::new(round, "boat at the berth")]);
+        writer.remove(&[round - 1]).unwrap();
+        writer.commit(round + 1).unwrap();
+
+        assert_eq!(ids(&search(reader, "boat")), [round - 1], "a snapshot stays as it is");
+        assert!(reader.refresh().unwrap());
+        assert!(!reader.refresh().unwrap());
+        assert_eq!(reader.generation(), Some(round + 1));
+        assert_eq!(ids(&search(reader, "boat")), [round]);
+    }
+    let files = std::fs::read_dir(folder.path()).unwrap().count();
+    assert!(files < 60, "{files} files are left");
+}
+
+#[test]
+fn a_cleared_index_holds_only_what_came_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lexical = index(folder.path(), &["boat", "berth"]);
+    add(&mut lexical, &[Entry::new(8, "boat forgotten")]);
+    lexical.clear().unwrap();
+    add(&mut lexical, &[Entry::new(9, "boat anew")]);
+    assert_eq!(ids(&search(&lexical, "boat")), [0]);
+    lexical.commit(1).unwrap();
+    assert_eq!((ids(&search(&lexical, "boat berth")), lexical.len()), (vec![9], 1));
+}
+
+#[test]
+fn an_index_of_another_version_is_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(index(folder.path(), &["boat"]));
+    let index = Index::open(Folder::open(folder.path()).unwrap()).unwrap();
+    index.tokenizers().register(WORDS, Words::default());
+    let mut writer: IndexWriter = index.writer_with_num_threads(1, SMALL_BUDGET).unwrap();
+    let mut commit = writer.prepare_commit().unwrap();
+    commit.set_payload(&format!("memgrep {SCHEMA_VERSION} {} 1", ANALYSER_VERSION + 1));
+    commit.commit().unwrap();
+    drop(writer);
+    let mut lexical = Lexical::open(folder.path()).unwrap();
+    assert_eq!((lexical.generation(), lexical.len()), (None, 0));
+    add(&mut lexical, &[Entry::new(5, "boat")]);
+    lexical.commit(2).unwrap();
+    assert_eq!(ids(&search(&lexical, "boat")), [5]);
+}
+
+#[test]
+fn files_of_others_in_the_folder_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("notes.md"), "mine").unwrap();
+    std::fs::write(folder.path().join("meta.json"), "{}").unwrap();
+    drop(index(folder.path(), &["boat"]));
+    assert_eq!(std::fs::read_to_string(folder.path().join("notes.md")).unwrap(), "mine");
+}
+
+/// Every file shortened to every length and with a bit flipped at every seventh place: right answers or none, no panic.
+#[test]
+fn a_damaged_index_is_right_or_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = ["boat at the berth", "harbour boat boat", "nothing here", "the harbour"];
+    let mut lexical = index(folder.path(), &texts.repeat(4));
+    lexical.remove(&[2]).unwrap();
+    lexical.commit(2).unwrap();
+    let right = search(&lexical, "boat harbour nothing");
+    drop(lexical);
+    let files: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.iter().any(|file| file.extension().is_some_and(|kind| kind == "del")), "{files:?}");
+    let mut seen = 0;
+    for file in files {
+        let whole = std::fs::read(&file).unwrap();
+        let mut check = |damaged: &[u8], what: &str| {
+            std::fs::remove_file(&file).unwrap();
+            std::fs::write(&file, damaged).unwrap();
+            let lexical = Lexical::open(folder.path()).unwrap();
+            let hits = search(&lexical, "boat harbour nothing");
+            match lexical.generation() {
+                Some(2) => assert_eq!(hits, right, "{} {what}", file.display()),
+                None => assert!(hits.is_empty() && lexical.is_empty()),
+                Some(other) => panic!("generation {other}: {} {what}", file.display()),
+            }
+            seen += usize::from(lexical.generation().is_none());
+        };
+        for length in 0..whole.len() {
+            check(&whole[..length], &format!("cut to {length}"));
+        }
+        for at in (0..whole.len()).step_by(7) {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << (at % 8);
+            check(&flipped, &format!("flipped at {at}"));
+        }
+        std::fs::write(&file, &whole).unwrap();
+    }
+    assert!(seen > 1000, "only {seen} cases of damage were noticed");
+    assert_eq!(search(&Lexical::open(folder.path()).unwrap(), "boat harbour nothing"), right);
+}
+
+#[test]
+fn a_damaged_index_is_made_anew_by_the_next_change() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(index(folder.path(), &["boat"]));
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|kind| kind == "idx") {
+            std::fs::write(path, "rubbish").unwrap();
+        }
+    }
+    let mut lexical = Lexical::open(folder.path()).unwrap();
+    assert_eq!(lexical.generation(), None);
+    add(&mut lexical, &[Entry::new(3, "berth")]);
+    lexical.commit(2).unwrap();
+    assert_eq!((ids(&search(&lexical, "boat berth")), lexical.generation()), (vec![3], Some(2)));
+}
+
+#[test]
+fn only_the_sources_asked_for_are_searched_and_every_chunk_has_a_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lexical = Lexical::open(folder.path()).unwrap();
+    let entries: Vec<Entry> = (0..3)
+        .map(|source| Entry(source.into(), "boat".into(), String::new(), "a.md".into(), source))
+        .collect();
+    add(&mut lexical, &entries);
+    lexical.commit(1).unwrap();
+    for (sources, right) in [(0b001, vec![0]), (0b010, vec![1]), (0b101, vec![0, 2]), (0, vec![])] {
+        let mut pass = lexical.pass(&query_terms("boat"), sources).unwrap();
+        assert_eq!(ids(&pass.top(9)), right);
+        assert!(pass.scores(&[0, 1, 2]).unwrap().iter().all(|&score| score > 0.0));
+    }
+}
+
+#[test]
+fn a_word_that_stands_nowhere_counts_in_the_ceiling_as_the_rarest() {
+    let folder = tempfile::tempdir().unwrap();
+    let lexical = index(folder.path(), &["boat", "boat", "berth"]);
+    let ceiling = |query: &str| lexical.pass(&query_terms(query), EVERYWHERE).unwrap().ceiling();
+    assert!(ceiling("boat") < ceiling("berth") && ceiling("berth") < ceiling("absent"));
+    assert!((ceiling("absent") - (1.0 + 3.5 / 0.5_f32).ln()).abs() < 1e-6);
+    assert!((ceiling("boat absent") - ceiling("boat") - ceiling("absent")).abs() < 1e-6);
+}
+
+/// F004, F005, F006, F007: nothing a user types is an operator.
+#[test]
+fn f004_every_query_is_words() {
+    let texts =
+        ["text secret plan", "status: blocked on vendor", "Rust borrow rules", "The C++ build uses clang 18"];
+    assert_eq!(found(&texts, "NEAR(secret plan)"), [0]);
+    assert_eq!(found(&texts, "path:memory NOT secret")[0], 0);
+    assert_eq!(found(&texts, "status: blocked"), [1]);
+    assert_eq!(found(&texts, "blocked OR"), found(&texts, "blocked"));
+    for query in ["(rust", "say \"rust", "rust)", "\"rust"] {
+        assert_eq!(found(&texts, query), [2], "{query}");
+    }
+    assert_eq!(found(&texts, "which compiler builds the C++ part?")[0], 3);
+    assert_eq!(found(&texts, ">>> \n"), [0; 0]);
+}
+
+#[test]
+fn f009_a_version_ranks_before_its_numbers() {
+    assert_eq!(found(&["version 14 of the plan", "Rolled back to 7.14.2 last night"], "7.14.2"), [1, 0]);
+}
+
+#[test]
+fn f010_the_whole_name_ranks_first() {
+    let texts = ["B731 spare part", "POL-B731 covers retention"];
+    assert_eq!(found(&texts, "B731").len(), 2);
+    assert_eq!(found(&texts, "POL-B731"), [1, 0]);
+    assert_eq!(
+        found(&["rebuild the shadow index", "call rebuildShadowIndex() after import"], "rebuildShadowIndex"),
+        [1, 0]
+    );
+}
+
+#[test]
+fn f015_words_in_text_without_spaces_are_found_first() {
+    let texts = [
+        "昨日は図書館で会議録を整理した",
+        "내일 도서관에서 회의록을 정리한다",
+        "下周二在图书馆整理会议纪要",
+        "东京的银行周一关门",
+    ];
+    for (query, right) in
+        [("会議録", 0), ("회의록", 1), ("会议纪要", 2), ("银行", 3), ("关", 3), ("东京的银行 周一", 3)]
+    {
+        assert_eq!(found(&texts, query)[0], right, "{query}");
+    }
+}
+
+#[test]
+fn f024_more_of_a_word_in_less_text_scores_higher() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = format!("{} harbour", "filler words ".repeat(150));
+    let lexical = index(folder.path(), &[&long, "harbour harbour harbour plan"]);
+    let hits = search(&lexical, "harbour");
+    assert_eq!(ids(&hits), [1, 0]);
+    assert!(hits[0].bm25 > hits[1].bm25);
+}
+
+#[test]
+fn f029_a_file_is_found_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lexical = Lexical::open(folder.path()).unwrap();
+    let entry = |id: u64, path: &str| Entry(id, "lunch order".into(), String::new(), path.into(), 0);
+    add(
+        &mut lexical,
+        &[
+            entry(1, "memory/2026-05-03-1100.md"),
+            entry(2, "memory/2026-05-04-0915.md"),
+            entry(3, "memory/x.md"),
+        ],
+    );
+    lexical.commit(1).unwrap();
+    assert_eq!(ids(&search(&lexical, "2026-05-04-0915"))[0], 2);
+}
+
+#[test]
+fn f045_the_headings_above_a_text_are_searched() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lexical = Lexical::open(folder.path()).unwrap();
+    let entries = [
+        Entry(1, "cut-off is the 23rd".into(), "Payroll".into(), "memory/office.md".into(), 0),
+        Entry(2, "the cut-off of the hedge".into(), "Garden".into(), "memory/home.md".into(), 0),
+        Entry(3, "payroll is run by Ada".into(), "People".into(), "memory/people.md".into(), 0),
+    ];
+    add(&mut lexical, &entries);
+    lexical.commit(1).unwrap();
+    assert_eq!(ids(&search(&lexical, "payroll cut-off"))[0], 1);
+}
+
+/// A commit that lands while another handle opens the index: it sees one commit or the next, whole.
+#[test]
+fn a_handle_opened_during_commits_sees_whole_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = index(folder.path(), &["boat"]);
+    let path = folder.path();
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(move || {
+                    let mut last = 0;
+                    for _ in 0..100 {
+                        let lexical = Lexical::open(path).unwrap();
+                        let generation = lexical.generation().unwrap();
+                        assert_eq!(ids(&search(&lexical, "boat")), [generation - 1]);
+                        assert!(generation >= last);
+                        last = generation;
+                    }
+                })
+            })
+            .collect();
+        for round in 1..40 {
+            writer.remove(&[round - 1]).unwrap();
+            add(&mut writer, &[Entry::new(round, "boat")]);
+            writer.commit(round + 1).unwrap();
+        }
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+}

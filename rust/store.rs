@@ -1,0 +1,333 @@
+//! The truth of the index: one SQLite file with notes, chunks and vectors by content.
+//!
+//! Chunk ids are never used twice, so a derived index that is behind can be caught up from three facts: the highest
+//! chunk id at a generation (`step`), the ids deleted since (`tombstone`), the vectors that came since (`embedding`).
+//! Vectors belong to a *content* (what is embedded, by hash) under a fingerprint; moving or copying text costs nothing.
+
+mod notes;
+mod vectors;
+
+use std::cell::Cell;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+
+use crate::error::{Error, Result};
+
+pub use notes::{ChunkFacts, Delta, KnownNote, PreparedNote, StoredChunk, source_name, stem_key};
+pub use vectors::{Selected, StoreVectors};
+
+/// `memg`, in the SQLite header: the file is ours.
+const APPLICATION_ID: u32 = 0x6d65_6d67;
+/// Raised when the tables change.
+pub const SCHEMA_VERSION: u32 = 1;
+/// Generations a derived index may be behind and still be caught up instead of rebuilt.
+const KEPT_STEPS: i64 = 4096;
+
+const SCHEMA: &str = "
+CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+CREATE TABLE note(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL UNIQUE, absolute TEXT NOT NULL, source INTEGER NOT NULL,
+  curated INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
+  inode INTEGER NOT NULL, hash BLOB NOT NULL, stem TEXT NOT NULL, warning TEXT) STRICT;
+CREATE INDEX note_stem ON note(stem);
+CREATE TABLE content(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE) STRICT;
+CREATE TABLE chunk(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, note INTEGER NOT NULL, content INTEGER NOT NULL, first_line INTEGER NOT NULL,
+  last_line INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, importance INTEGER, triggers TEXT,
+  project TEXT, context TEXT NOT NULL, text TEXT NOT NULL) STRICT;
+CREATE INDEX chunk_note ON chunk(note);
+CREATE INDEX chunk_content ON chunk(content);
+CREATE TABLE fingerprint(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dims INTEGER) STRICT;
+CREATE TABLE embedding(
+  key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, used INTEGER NOT NULL, vector BLOB NOT NULL) STRICT;
+CREATE INDEX embedding_generation ON embedding(generation);
+CREATE TABLE refusal(key INTEGER PRIMARY KEY, reason TEXT NOT NULL) STRICT;
+CREATE TABLE tombstone(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL) STRICT;
+CREATE TABLE step(generation INTEGER PRIMARY KEY, last_chunk INTEGER NOT NULL) STRICT;
+INSERT INTO meta VALUES('generation', 0), ('text_generation', 0);
+INSERT INTO step VALUES(0, 0);
+";
+
+/// One connection to the store.
+pub struct Store {
+    path: PathBuf,
+    connection: Connection,
+    /// What the open write transaction changed so far.
+    changed: Cell<Changed>,
+}
+
+/// What a write transaction changed; decides whether it becomes a generation, and for whom.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Changed {
+    /// Nothing a search could see.
+    Nothing,
+    /// Vectors.
+    Vectors,
+    /// Chunks.
+    Text,
+}
+
+/// SQLite's errors with the file's name and whether the file is damaged.
+pub(crate) trait Named<T> {
+    fn named(self, path: &Path) -> Result<T>;
+}
+
+impl<T> Named<T> for rusqlite::Result<T> {
+    fn named(self, path: &Path) -> Result<T> {
+        self.map_err(|error| {
+            use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly};
+            let code = error.sqlite_error_code();
+            let help = match code {
+                Some(DatabaseCorrupt | NotADatabase) => "; the file is damaged: `memgrep index` rebuilds it from the notes",
+                Some(DiskFull) => "; free some space and run `memgrep index` again, nothing is lost",
+                Some(DatabaseBusy | DatabaseLocked) => "; another process is writing, try again",
+                Some(ReadOnly) => "; the file or its folder cannot be written",
+                _ => "",
+            };
+            Error::Store {
+                path: path.to_owned(),
+                message: format!("{error}{help}"),
+                damaged: matches!(code, Some(DatabaseCorrupt | NotADatabase)),
+            }
+        })
+    }
+}
+
+impl Store {
+    /// Opens the store, or makes it when `create`; `Ok(None)` when there is none and it may not be made.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a file that is not ours or of a newer version, which is left as it is.
+    pub fn open(path: &Path, create: bool) -> Result<Option<Self>> {
+        if !inspect(path)? {
+            if !create {
+                return Ok(None);
+            }
+            make_private(path)?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).named(path)?;
+        connection.busy_timeout(std::time::Duration::from_secs(10)).named(path)?;
+        let store = Self { path: path.to_owned(), connection, changed: Cell::new(Changed::Nothing) };
+        match store.one::<u32>("PRAGMA user_version")? {
+            0 if !create => return Ok(None),
+            0 => store.create_schema()?,
+            version if version > SCHEMA_VERSION => {
+                return Err(Error::Foreign {
+                    path: path.to_owned(),
+                    reason: format!(
+                        "it was made by a newer memgrep (format {version}, this one knows {SCHEMA_VERSION}); update memgrep"
+                    ),
+                });
+            }
+            _ => {}
+        }
+        // NORMAL: a power cut may take the last commits with it, never the order of them; the notes still have the text.
+        store.batch(
+            "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA journal_size_limit=67108864;
+             PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY; PRAGMA query_only=0;",
+        )?;
+        store.connection.set_prepared_statement_cache_capacity(64);
+        Ok(Some(store))
+    }
+
+    fn create_schema(&self) -> Result<()> {
+        if self.one::<u32>("SELECT count(*) FROM sqlite_schema")? > 0 {
+            return Err(foreign_file(&self.path));
+        }
+        // The mark goes into the file itself before the write-ahead log is switched on: whoever looks at the first page
+        // sees whose file it is.
+        self.batch(&format!("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id={APPLICATION_ID};"))?;
+        self.batch("PRAGMA journal_mode=WAL; BEGIN IMMEDIATE")?;
+        // Another process may have made the tables between our look and our lock.
+        if self.one::<u32>("PRAGMA user_version")? == 0 {
+            self.batch(SCHEMA)?;
+            self.batch(&format!("PRAGMA user_version={SCHEMA_VERSION};"))?;
+        }
+        self.batch("COMMIT")
+    }
+
+    fn batch(&self, sql: &str) -> Result<()> {
+        self.connection.execute_batch(sql).named(&self.path)
+    }
+
+    fn one<T: rusqlite::types::FromSql>(&self, sql: &str) -> Result<T> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+            .named(&self.path)
+    }
+
+    /// The SQLite file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Number of the last commit.
+    pub fn generation(&self) -> Result<u64> {
+        self.one::<i64>("SELECT value FROM meta WHERE key = 'generation'").map(|value| value as u64)
+    }
+
+    /// Number of the last commit that changed chunks: where a lexical index has to stand.
+    pub fn text_generation(&self) -> Result<u64> {
+        self.one::<i64>("SELECT value FROM meta WHERE key = 'text_generation'").map(|value| value as u64)
+    }
+
+    /// A value of the meta table.
+    pub fn meta(&self, key: &str) -> Result<Option<String>> {
+        self.connection
+            .prepare_cached("SELECT CAST(value AS TEXT) FROM meta WHERE key = ?1")
+            .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
+            .named(&self.path)
+    }
+
+    /// Sets a value of the meta table.
+    pub fn set_meta(&self, key: &str, value: &str) -> Result<()> {
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO meta VALUES(?1, ?2)")
+            .and_then(|mut statement| statement.execute(params![key, value]))
+            .named(&self.path)
+            .map(drop)
+    }
+
+    /// Starts reading one snapshot; ends with [`Store::end_read`].
+    pub fn begin_read(&self) -> Result<()> {
+        self.batch("BEGIN DEFERRED")
+    }
+
+    /// Ends the snapshot.
+    pub fn end_read(&self) {
+        // Nothing was written: an error here can only say that no transaction is open.
+        let _ = self.connection.execute_batch("COMMIT");
+    }
+
+    /// Runs `work` in one write transaction; nothing is kept when it fails. If it changed chunks or vectors the transaction
+    /// becomes the next generation, whose number `work` is told.
+    pub fn write<T>(&self, work: impl FnOnce(&Self, u64) -> Result<T>) -> Result<T> {
+        self.batch("BEGIN IMMEDIATE")?;
+        self.changed.set(Changed::Nothing);
+        let outcome = self.generation().and_then(|last| {
+            let value = work(self, last + 1)?;
+            if self.changed.get() != Changed::Nothing {
+                self.close_generation(last + 1)?;
+            }
+            self.batch("COMMIT")?;
+            Ok(value)
+        });
+        if outcome.is_err() && !self.connection.is_autocommit() {
+            // The first error is the one to report; SQLite may have rolled back by itself.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        outcome
+    }
+
+    fn mark(&self, changed: Changed) {
+        self.changed.set(self.changed.get().max(changed));
+    }
+
+    fn close_generation(&self, generation: u64) -> Result<()> {
+        let generation = generation as i64;
+        let run = |sql: &str, value: i64| {
+            self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([value])).named(&self.path)
+        };
+        run("UPDATE meta SET value = ?1 WHERE key = 'generation'", generation)?;
+        if self.changed.get() == Changed::Text {
+            run("UPDATE meta SET value = ?1 WHERE key = 'text_generation'", generation)?;
+        }
+        run(
+            "INSERT INTO step VALUES(?1, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunk'), 0))",
+            generation,
+        )?;
+        run("DELETE FROM step WHERE generation < ?1", generation - KEPT_STEPS)?;
+        // Older tombstones have the lower ids, so a bounded look at the front is enough and cheap.
+        run(
+            "DELETE FROM tombstone WHERE generation < ?1 AND id IN (SELECT id FROM tombstone ORDER BY id LIMIT 4096)",
+            generation - KEPT_STEPS,
+        )?;
+        Ok(())
+    }
+
+    /// Live chunks.
+    pub fn chunk_count(&self) -> Result<usize> {
+        self.one::<i64>("SELECT count(*) FROM chunk").map(|count| count as usize)
+    }
+
+    /// No chunk at all; cheap at every size.
+    pub fn has_chunks(&self) -> Result<bool> {
+        self.one("SELECT EXISTS(SELECT 1 FROM chunk)")
+    }
+
+    /// Notes.
+    pub fn note_count(&self) -> Result<usize> {
+        self.one::<i64>("SELECT count(*) FROM note").map(|count| count as usize)
+    }
+
+    /// Gives free pages back to the file system when they are a quarter of the file, outside a transaction.
+    pub fn give_back_space(&self) -> Result<()> {
+        let free: i64 = self.one("PRAGMA freelist_count")?;
+        let pages: i64 = self.one("PRAGMA page_count")?;
+        if free > 256 && free * 4 > pages {
+            self.batch("PRAGMA incremental_vacuum")?;
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    /// Moves the write-ahead log into the file, as far as readers allow.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).named(&self.path)
+    }
+
+    /// What SQLite finds wrong with the file; empty when it is whole.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare("PRAGMA integrity_check(20)").named(&self.path)?;
+        let rows = statement.query_map([], |row| row.get::<_, String>(0)).and_then(|rows| rows.collect());
+        let lines: Vec<String> = rows.named(&self.path)?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+}
+
+fn foreign_file(path: &Path) -> Error {
+    Error::Foreign {
+        path: path.to_owned(),
+        reason: "it is not an index of memgrep; name another file with store.path, or move it away".into(),
+    }
+}
+
+/// True for a SQLite file that is ours or may become ours, false for a missing or empty file.
+fn inspect(path: &Path) -> Result<bool> {
+    let mut header = [0_u8; 100];
+    let length = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(Error::io("open", path)(error)),
+        Ok(file) => file.take(100).read(&mut header).map_err(Error::io("read", path))?,
+    };
+    if length == 0 {
+        return Ok(false);
+    }
+    let mark = u32::from_be_bytes([header[68], header[69], header[70], header[71]]);
+    // Without a mark it may be a creation that was killed early; whether it has tables is asked of SQLite.
+    if length == 100 && &header[..16] == b"SQLite format 3\0" && (mark == APPLICATION_ID || mark == 0) {
+        return Ok(true);
+    }
+    Err(foreign_file(path))
+}
+
+/// Makes the folder (0700) and the file (0600).
+fn make_private(path: &Path) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder).map_err(Error::io("make folder", folder))?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(Error::io("make", path))
+}

@@ -1,0 +1,189 @@
+"""`Memory` and `AsyncMemory`: lifetime, threads, forks, and status of things that are not there."""
+
+import asyncio
+import os
+import threading
+
+import memgrep
+import pytest
+from memgrep import AsyncMemory, IndexUnavailable
+from memgrep.testing import HashEmbedder
+
+
+def test_the_first_search_reads_the_notes_and_says_so(ws):
+    ws.write("memory/a.md", "the lantern\n")
+
+    with ws.memory() as memory:
+        first, second = memory.search("lantern"), memory.search("lantern")
+
+    assert [hit.path for hit in first] == ["memory/a.md"]
+    assert first.warning == "the index was empty: 1 notes were read first"
+    assert second.warning is None
+
+
+def test_a_closed_memory_says_so_and_closes_twice(ws):
+    memory = ws.memory()
+    memory.close()
+    memory.close()
+
+    with pytest.raises(IndexUnavailable, match="closed"):
+        memory.search("lantern")
+
+
+def test_threads_share_one_memory(ws):
+    """Eight threads search while one indexes: no error, every answer whole."""
+    for n in range(30):
+        ws.write(f"memory/n{n}.md", f"lantern {n}\n")
+    wrong: list[object] = []
+    with ws.memory(HashEmbedder(), background=True) as memory:
+        memory.index()
+
+        def search() -> None:
+            try:
+                for _ in range(15):
+                    if len(memory.search("lantern", max_results=5)) != 5:
+                        wrong.append("short")
+            except BaseException as error:
+                wrong.append(error)
+
+        threads = [threading.Thread(target=search) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for n in range(30):
+            ws.write(f"memory/n{n}.md", f"lantern again {n}\n")
+            memory.index()
+        for thread in threads:
+            thread.join()
+
+    assert wrong == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_opens_its_own_index(ws):
+    ws.write("memory/a.md", "lantern\n")
+    with ws.memory() as memory:
+        assert len(memory.search("lantern")) == 1
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = 0 if len(memory.search("lantern")) == 1 else 2
+            finally:
+                os._exit(code)
+
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert len(memory.search("lantern")) == 1
+
+
+def test_asynchronous_programs_have_the_same_names(ws):
+    ws.write("memory/a.md", "the lantern\n")
+
+    async def use() -> tuple[object, ...]:
+        memory = AsyncMemory(ws.folder, arguments=ws.settings, background=False)
+        async with memory:
+            report = await memory.index()
+            answers = await asyncio.gather(*(memory.search("lantern") for _ in range(5)))
+            page = await memory.get("memory/a.md")
+            status = await memory.status()
+        return report.files, {len(answer) for answer in answers}, page.text, status["files"]
+
+    assert asyncio.run(use()) == (1, {1}, "the lantern", 1)
+
+
+def test_status_of_an_index_that_is_not_there_makes_none(ws):
+    ws.write("memory/a.md", "lantern\n")
+
+    with ws.memory() as memory:
+        status = memory.status()
+
+    assert (status["files"], status["eligible"], status["dirty"]) == (0, 1, True)
+    assert not ws.store.exists()
+
+
+def test_status_of_a_foreign_file_is_an_error_inside(ws, door):
+    ws.store.parent.mkdir(parents=True)
+    ws.store.write_bytes(b"not a database, but of some length" * 40)
+
+    status = door.status()
+
+    assert str(ws.store) in status["lastError"]
+    assert ws.store.read_bytes() == b"not a database, but of some length" * 40
+
+
+def test_what_is_skipped_is_listed_with_its_reason(ws, door):
+    ws.write("memory/a.md", "lantern\n")
+    (ws.folder / "memory/link.md").symlink_to("a.md")
+    door.index()
+
+    status = door.status()
+
+    assert [(one["path"], "link" in one["reason"]) for one in status["skipped"]] == [("memory/link.md", True)]
+
+
+def test_a_workspace_that_is_gone_is_not_an_empty_one(ws):
+    ws.write("memory/a.md", "lantern\n")
+    with ws.memory() as memory:
+        memory.index()
+        ws.folder.rename(ws.folder.with_name("elsewhere"))
+
+        answer, status = memory.search("lantern"), memory.status()
+
+    assert (len(answer), answer.stale) == (1, True)
+    assert str(ws.folder) in answer.warning
+    assert status["unreachable"]
+    assert status["files"] == 1
+
+
+def test_a_store_that_may_only_be_read_still_answers(ws):
+    if os.geteuid() == 0:
+        pytest.skip("root writes everywhere")
+    ws.write("memory/a.md", "lantern\n")
+    with ws.memory() as memory:
+        memory.index()
+    ws.store.chmod(0o400)
+    ws.store.parent.chmod(0o500)
+
+    with ws.memory() as memory:
+        assert len(memory.search("lantern")) == 1
+
+
+def test_agents_have_stores_of_their_own(ws, machine):
+    """F144, in short: one agent's index knows nothing of another's workspace."""
+    from memgrep import Memory
+
+    ws.write("memory/a.md", "lantern\n")
+    other = machine / "other"
+    (other / "memory").mkdir(parents=True)
+    with Memory(ws.folder, agent="a", arguments={"provider": "none"}, background=False) as memory:
+        memory.index()
+        first = memory.settings.store.path
+    with Memory(other, agent="b", arguments={"provider": "none"}, background=False) as memory:
+        assert memory.search("lantern").hits == ()
+        assert memory.settings.store.path != first
+
+
+@pytest.mark.xfail(reason="tantivy makes its folder and files with the usual rights")
+def test_store_files_are_private(ws):
+    ws.write("memory/a.md", "lantern\n")
+    with ws.memory() as memory:
+        memory.index()
+
+    modes = {
+        path.name: path.stat().st_mode & 0o077 for path in [ws.store.parent, *ws.store.parent.rglob("*")]
+    }
+    assert {name for name, mode in modes.items() if mode} == set()
+
+
+def test_every_public_name_is_there():
+    assert {name: hasattr(memgrep, name) for name in memgrep.__all__} == dict.fromkeys(memgrep.__all__, True)
+    assert set(memgrep.__all__) <= set(dir(memgrep))
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = memgrep.Nothing
+
+
+def test_a_memory_shows_no_secret(ws):
+    memory = ws.memory(remote__apiKey="sk-secret")
+
+    assert "sk-secret" not in repr(memory) + repr(memory.settings) + str(memory.status())
+    memory.close()

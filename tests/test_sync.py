@@ -1,0 +1,146 @@
+"""The write side: words first, vectors as they come, exact about what is missing."""
+
+import pytest
+from memgrep.errors import ProviderAuth, ProviderError
+from memgrep.sync import Report
+from memgrep.testing import HashEmbedder
+
+
+@pytest.fixture
+def forty(ws):
+    for n in range(40):
+        ws.write(f"memory/n{n:02}.md", f"note number {n}\n")
+    return ws
+
+
+def test_everything_gets_a_vector_once(forty):
+    embedder = HashEmbedder()
+
+    with forty.memory(embedder) as memory:
+        first, second = memory.index(), memory.index()
+
+    assert (first.added, first.chunks, first.vectors, first.pending, first.complete) == (40, 40, 40, 0, True)
+    assert (second.added, second.vectors, embedder.inputs) == (0, 0, 40)
+
+
+class FailsLater(HashEmbedder):
+    """Gives so many vectors, then fails as a whole."""
+
+    def __init__(self, good: int, error: BaseException) -> None:
+        super().__init__()
+        self.good, self.late = good, error
+
+    def embed_documents(self, texts, *, progress=None, cancel=None):
+        for result in super().embed_documents(texts):
+            if self.good == 0:
+                raise self.late
+            self.good -= 1
+            yield result
+
+
+def test_what_came_before_a_failure_is_kept(forty):
+    error = ProviderAuth("hash", "key rejected (401)", "set a key")
+
+    with forty.memory(FailsLater(13, error)) as memory:
+        report = memory.index()
+
+    assert (report.vectors, report.pending, report.complete) == (13, 27, False)
+    assert (report.error, report.action) == ("hash: key rejected (401)", "set a key")
+    with forty.memory(embedder := HashEmbedder()) as memory:
+        assert memory.index().vectors == 27
+    assert embedder.inputs == 27
+
+
+def test_an_interruption_keeps_what_is_paid_for(forty):
+    with forty.memory(FailsLater(13, KeyboardInterrupt())) as memory:
+        with pytest.raises(KeyboardInterrupt):
+            memory.index()
+        assert memory.status()["vectors"] == 13
+
+
+def test_a_refused_text_costs_itself_only(forty):
+    with forty.memory() as memory:
+        memory.index()
+    with forty.memory(embedder := HashEmbedder()) as memory:
+        index = memory._open()
+        index.select_fingerprint(embedder.fingerprint)
+        embedder.refuse = {
+            text for _, text in index.pending(100) if "number 7\n" in text or text.endswith("number 7")
+        }
+        report = memory.index()
+
+    assert len(embedder.refuse) == 1
+    assert (report.vectors, report.failed, report.pending, report.complete) == (39, 1, 0, False)
+
+
+def test_a_provider_that_refuses_everything_is_at_fault_itself(ws):
+    for n in range(200):
+        ws.write(f"memory/n{n}.md", f"note number {n}\n")
+
+    class Never(HashEmbedder):
+        def embed_documents(self, texts, *, progress=None, cancel=None):
+            from memgrep.embeddings.request import Refused
+
+            return iter([Refused("no")] * len(texts))
+
+    with ws.memory(Never()) as memory:
+        report = memory.index()
+
+    assert "refused all of the first 64 texts: no" in report.error
+    assert (report.failed, report.pending) == (64, 136)
+
+
+def test_progress_may_stop_the_work(forty):
+    seen: list[tuple[str, int, int]] = []
+
+    def look(stage: str, done: int, total: int) -> bool:
+        seen.append((stage, done, total))
+        return True
+
+    with forty.memory(HashEmbedder()) as memory:
+        memory.index(progress=look)
+
+    assert seen[-1] == ("embedding", 40, 40)
+
+
+@pytest.mark.parametrize(
+    "missing", [{"failed": 1}, {"pending": 1}, {"error": "x"}, {"unreachable": (("/x", "gone"),)}]
+)
+def test_a_report_is_complete_only_if_nothing_is_missing(missing):
+    assert Report().complete
+    assert not Report(**missing).complete
+
+
+def test_an_unreachable_extra_path_is_not_an_empty_one(ws, tmp_path):
+    """The notes below it stay in the index; status names it."""
+    extra = tmp_path / "extra"
+    extra.mkdir()
+    (extra / "n.md").write_text("lantern\n", encoding="utf-8")
+    with ws.memory(extraPaths=[str(extra)]) as memory:
+        memory.index()
+        extra.rename(tmp_path / "elsewhere")
+        report = memory.index()
+        status = memory.status()
+
+    assert (report.removed, report.complete, report.files) == (0, False, 1)
+    assert [one["path"] for one in status["unreachable"]] == [str(extra)]
+
+
+def test_a_changed_embedder_embeds_anew_and_back_again_for_nothing(forty):
+    one, other = HashEmbedder(model="one"), HashEmbedder(model="other", dims=32)
+    with forty.memory(one) as memory:
+        memory.index()
+    with forty.memory(other) as memory:
+        assert memory.search("note", max_results=1).warning.startswith("found by words only")
+        memory.index()
+    with forty.memory(one) as memory:
+        assert memory.index().vectors == 0
+        assert memory.search("note", max_results=1).mode == "hybrid"
+
+    assert one.inputs - 1 == other.inputs - 1 == 40
+
+
+def test_provider_errors_carry_who_and_why():
+    error = ProviderError("hash", "503", "later")
+
+    assert str(error) == "hash: 503; later"
