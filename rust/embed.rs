@@ -44,7 +44,7 @@ pub struct StaticModel {
     scales: Range<usize>,
     rows: Range<usize>,
     /// Buffers of finished calls; each call takes one, so threads never wait for each other's text.
-    idle: Mutex<Vec<Box<Scratch>>>,
+    idle: Mutex<Vec<Scratch>>,
 }
 
 impl StaticModel {
@@ -153,7 +153,7 @@ impl StaticModel {
         }
     }
 
-    fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<Box<Scratch>>> {
+    fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<Scratch>> {
         // A panic elsewhere cannot leave a half-written list: it is only pushed to and popped from.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,4 +175,237 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let mut number = [0; 4];
     number.copy_from_slice(&bytes[at..at + 4]);
     u32::from_le_bytes(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static MODEL: LazyLock<StaticModel> = LazyLock::new(|| StaticModel::open(&shipped()).unwrap());
+
+    fn shipped() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("python/memgrep/data/static.mgm")
+    }
+
+    fn vector(text: &str) -> Vec<f32> {
+        let mut vector = Vec::new();
+        assert!(MODEL.embed(text, &mut vector), "{text:?} has no known piece");
+        vector
+    }
+
+    fn cosine(left: &str, right: &str) -> f32 {
+        vector(left).iter().zip(vector(right)).map(|(left, right)| left * right).sum()
+    }
+
+    /// The answer of `answers` that is nearest to the question.
+    fn nearest<'a>(question: &str, answers: &[&'a str]) -> &'a str {
+        answers.iter().max_by(|a, b| cosine(question, a).total_cmp(&cosine(question, b))).unwrap()
+    }
+
+    fn refusal(bytes: &[u8]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.mgm");
+        fs::write(&path, bytes).unwrap();
+        match StaticModel::open(&path) {
+            Ok(_) => panic!("a damaged file was opened"),
+            Err(Error::Model { message, .. }) => message,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_question_is_nearest_to_its_answer_in_five_languages() {
+        for (question, answers) in [
+            (
+                "Which database do we use for the billing service?",
+                [
+                    "Invoices are stored in PostgreSQL.",
+                    "Anna's birthday is in June.",
+                    "The office moved to Hamburg.",
+                ],
+            ),
+            (
+                "Wann hat Oma Geburtstag?",
+                [
+                    "Großmutter ist am 3. Mai geboren.",
+                    "Der Drucker steht im Keller.",
+                    "Das Auto braucht neue Reifen.",
+                ],
+            ),
+            ("谁负责数据库备份？", ["备份任务由李雷每周执行。", "午饭吃了面条。", "下周去北京旅游。"]),
+            (
+                "プリンターの設定方法は？",
+                ["印刷装置を設定する手順を書いた。", "昼にラーメンを食べた。", "来週は京都へ旅行する。"],
+            ),
+            (
+                "데이터베이스 백업은 어떻게 하나요?",
+                [
+                    "데이터베이스를 백업하려면 내보내기를 선택합니다.",
+                    "점심에 국수를 먹었다.",
+                    "다음 주에 부산으로 여행을 간다.",
+                ],
+            ),
+        ] {
+            assert_eq!(nearest(question, &answers), answers[0], "{question}");
+        }
+    }
+
+    #[test]
+    fn a_german_question_finds_the_english_note() {
+        let notes =
+            ["The printer is on the second floor.", "Lunch is at noon.", "The train to Berlin was late."];
+        assert_eq!(nearest("Wo steht der Drucker?", &notes), notes[0]);
+    }
+
+    #[test]
+    fn case_width_and_composition_do_not_matter() {
+        let plain = vector("Über Router");
+        for same in ["über router", "ÜBER ROUTER", "U\u{308}ber Router", "Über Ｒｏｕｔｅｒ", "…über—router!"]
+        {
+            assert_eq!(vector(same), plain, "{same}");
+        }
+    }
+
+    #[test]
+    fn an_identifier_is_its_parts() {
+        assert_eq!(vector("memorySearch"), vector("memory search"));
+        assert_eq!(vector("retry_index"), vector("retry index"));
+    }
+
+    #[test]
+    fn a_text_without_a_known_piece_has_no_vector() {
+        for text in ["", " \n\t", "!?…", "\0", "🦀", "\u{200b}"] {
+            let mut vectors = vec![1.0];
+            assert!(!MODEL.embed(text, &mut vectors), "{text:?}");
+            assert_eq!(vectors, [1.0], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_those_of_the_reference() {
+        let sample =
+            fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/static-pieces.json")).unwrap();
+        let sample: serde_json::Value = serde_json::from_slice(&sample).unwrap();
+        assert_eq!(
+            sample["model"],
+            MODEL.id(),
+            "the sample is of another model: run models/static/golden.py"
+        );
+        let texts = sample["texts"].as_array().unwrap();
+        assert!(texts.len() >= 20);
+        for text in texts {
+            let rows: Vec<u64> =
+                text["rows"].as_array().unwrap().iter().map(|row| row.as_u64().unwrap()).collect();
+            let ours: Vec<u64> =
+                MODEL.piece_rows(text["text"].as_str().unwrap()).into_iter().map(u64::from).collect();
+            assert_eq!(ours, rows, "{}", text["text"]);
+        }
+    }
+
+    #[test]
+    fn threads_and_earlier_texts_change_nothing() {
+        let texts =
+            ["router VLAN 10", "Verjährungsfrist", "数据库备份", "e\u{301}te\u{301}", &"word ".repeat(500)];
+        let alone = texts.map(|text| {
+            let mut vector = Vec::new();
+            StaticModel::open(&shipped()).unwrap().embed(text, &mut vector);
+            vector
+        });
+        std::thread::scope(|scope| {
+            for shift in 0..4 {
+                let (texts, alone) = (&texts, &alone);
+                scope.spawn(move || {
+                    for n in 0..50 {
+                        let n = (n + shift) % texts.len();
+                        assert_eq!(vector(texts[n]), alone[n]);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_missing_file_is_an_io_error() {
+        let result = StaticModel::open(Path::new("no/such/model.mgm"));
+        assert!(matches!(result, Err(Error::Io { action: "open", .. })));
+    }
+
+    #[test]
+    fn a_foreign_file_is_refused() {
+        for foreign in [&b""[..], b"MGM", b"PK\x03\x04 a wheel, perhaps", b"MGMSTAT2 of the future"] {
+            assert!(refusal(foreign).contains("not a static embedding model"));
+        }
+    }
+
+    #[test]
+    fn a_truncated_file_is_refused() {
+        let bytes = fs::read(shipped()).unwrap();
+        for length in [8, 20, HEADER - 1, HEADER, 1000, bytes.len() / 2, bytes.len() - 1] {
+            let message = refusal(&bytes[..length]);
+            assert!(message.contains("cut off") || message.contains("bytes long"), "{length}: {message}");
+        }
+    }
+
+    #[test]
+    fn one_flipped_bit_anywhere_is_noticed() {
+        let bytes = fs::read(shipped()).unwrap();
+        let last = bytes.len() - 1;
+        for at in [8, 13, 21, 28, 36, 67, 70, 130, 500_000, last / 2, last] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            assert!(refusal(&damaged).contains("install memgrep again"), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn wrong_numbers_under_a_right_checksum_do_not_panic() {
+        let bytes = fs::read(shipped()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.mgm");
+        for seed in 1..5_usize {
+            let mut wild = bytes.clone();
+            // The trie and the costs lie in the first part of the file.
+            for (n, byte) in wild[128..900_000].iter_mut().enumerate().filter(|(n, _)| n % 7 == seed) {
+                *byte ^= (n * seed) as u8;
+            }
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&wild[..DIGEST.start]).update(&wild[DIGEST.end..]);
+            wild[DIGEST].copy_from_slice(hasher.finalize().as_bytes());
+            fs::write(&path, wild).unwrap();
+            let model = StaticModel::open(&path).unwrap();
+            let mut vector = Vec::new();
+            let known = model.embed("Wo steht der Drucker? 数据库备份 memorySearch 2026-02-10", &mut vector);
+            assert_eq!(vector.len(), if known { model.dims() } else { 0 });
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_unit_vector_or_none(text in ".{0,200}") {
+            let mut vectors = vec![7.0];
+            let known = MODEL.embed(&text, &mut vectors);
+            prop_assert_eq!(vectors[0], 7.0);
+            if known {
+                let squares: f32 = vectors[1..].iter().map(|x| x * x).sum();
+                prop_assert_eq!(vectors.len(), 1 + MODEL.dims());
+                prop_assert!((squares - 1.0).abs() < 1e-4, "{}", squares);
+            } else {
+                prop_assert_eq!(vectors.len(), 1);
+            }
+        }
+
+        #[test]
+        fn the_order_of_sentences_hardly_matters(words in proptest::collection::vec("[a-z]{1,8}", 1..20)) {
+            let mut reversed = words.clone();
+            reversed.reverse();
+            let (there, back) = (words.join(" "), reversed.join(" "));
+            prop_assert!(cosine(&there, &back) > 0.999);
+        }
+    }
 }

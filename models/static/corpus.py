@@ -2,9 +2,9 @@
 
 usage: corpus.py UNPACKED_DIR PAIRS_TSV
 
-`UNPACKED_DIR` holds one folder per package (`dpkg-deb -x`); the list is in PROVENANCE.md. A pair is a sentence and the
-text around it, a heading and what it heads, a word and its definition, or a text and its translation. None of it comes
-from an evaluation set.
+`UNPACKED_DIR` holds one folder per package (`dpkg-deb -x`); the list is in PROVENANCE.md. A pair is a
+sentence and the text around it, a heading and what it heads, a word and its definition, or a text and its
+translation. None of it comes from an evaluation set.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _HANDBOOK = {
     "it": "it-IT", "pt": "pt-BR", "nl": "nl-NL", "pl": "pl-PL", "ru": "ru-RU",
 }  # fmt: skip
 _GUIDE = {
-    "en": "en", "de": "de", "fr": "fr", "ja": "ja", "ko": "ko", "zh": "zh_CN", "es": "es", "it": "it", "pt": "pt",
-    "nl": "nl", "ru": "ru", "sv": "sv",
+    "en": "en", "de": "de", "fr": "fr", "ja": "ja", "ko": "ko", "zh": "zh_CN", "es": "es", "it": "it",
+    "pt": "pt", "nl": "nl", "ru": "ru", "sv": "sv",
 }  # fmt: skip
 
 Pair = tuple[str, str, str]
@@ -91,7 +91,7 @@ def pages(chance: random.Random, roots: dict[str, Path], source: str) -> Iterato
         for path in sorted(root.rglob("*.html")):
             blocks = page(path)
             name = re.sub(r"\.[a-z]{2}(-[A-Z]{2})?\.html$", ".html", str(path.relative_to(root)))
-            for tag, ident, text in blocks:
+            for _, ident, text in blocks:
                 key = f"{name}#{ident}"
                 if language == "en" and ident:
                     original[key] = text
@@ -190,7 +190,12 @@ def pairs(root: Path) -> Iterator[Pair]:
     yield from dictionary(root / "trans-de-en/usr/share/trans/de-en")
     for language in ("de", "fr", "es", "ja", "zh"):
         yield from manuals(chance, language, root / f"manpages-{language}")
-    for language, name in (("en", "fortunes"), ("de", "fortunes-de"), ("es", "fortunes-es"), ("zh", "fortunes-zh")):
+    for language, name in (
+        ("en", "fortunes"),
+        ("de", "fortunes-de"),
+        ("es", "fortunes-es"),
+        ("zh", "fortunes-zh"),
+    ):
         yield from sayings(chance, language, root / name)
 
 

@@ -95,3 +95,40 @@ def write(
         body += padding + section
         at += len(padding) + len(section)
     path.write_bytes(head + blake3(head + body).digest() + body)
+
+
+class Model:
+    """A model file, read back."""
+
+    def __init__(self, path: Path) -> None:
+        data = path.read_bytes()
+        if data[:8] != MAGIC or blake3(data[:36] + data[68:]).digest() != data[36:68]:
+            raise ValueError(f"{path}: not a model file, or damaged")
+        dims, rows, units, id_length, self.skip_cost, self.prefix_cost, _ = struct.unpack_from("<7I", data, 8)
+        at = 68
+        sections = []
+        for length in (id_length, 4 * units, 4 * rows, 4 * rows, dims * rows):
+            at += -at % ALIGN
+            sections.append(data[at : at + length])
+            at += length
+        self.name = sections[0].decode()
+        self.costs = np.frombuffer(sections[2], "<u4")
+        scales = np.frombuffer(sections[3], "<f4")
+        self.rows = np.frombuffer(sections[4], np.int8).reshape(rows, dims) * scales[:, None]
+        self.pieces = _pieces(np.frombuffer(sections[1], "<u4"), rows)
+
+
+def _pieces(units: np.ndarray, rows: int) -> list[str]:
+    found = [""] * rows
+    trie = units.tolist()
+    stack = [(trie[0], b"")]
+    while stack:
+        unit, piece = stack.pop()
+        offset = (unit & (ROW - 1)) >> 9
+        if unit & 0x100:
+            found[trie[offset] & (ROW - 1)] = piece.decode()
+        for label in range(1, 256):
+            child = offset ^ label
+            if child < len(trie) and trie[child] & (ROW | 0xFF) == label:
+                stack.append((trie[child], piece + bytes([label])))
+    return found

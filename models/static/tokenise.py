@@ -1,7 +1,7 @@
 """From a text to the pieces of the built-in model: the rules of `rust/embed/`, stated a second time.
 
-The distillation needs them to count and to train, and the golden sample (`golden.py`) shows that both say the same.
-Slow and plain on purpose.
+The distillation needs them to count and to train, and the golden sample (`golden.py`) shows that both say
+the same. Slow and plain on purpose.
 """
 
 from __future__ import annotations

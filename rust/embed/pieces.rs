@@ -39,7 +39,10 @@ pub(super) struct Scratch {
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self { word: Vec::new(), cut: Cut { steps: Vec::new(), rows: Vec::new(), seen: vec![Seen::NONE; CACHED] } }
+        Self {
+            word: Vec::new(),
+            cut: Cut { steps: Vec::new(), rows: Vec::new(), seen: vec![Seen::NONE; CACHED] },
+        }
     }
 }
 
@@ -134,7 +137,8 @@ impl Pieces {
         let Some(root) = unit(0) else { return };
         let mut offset = (root >> 9) as usize;
         for (index, &byte) in bytes.iter().enumerate() {
-            let Some(child) = unit(offset ^ usize::from(byte)).filter(|unit| unit & LABEL == u32::from(byte)) else {
+            let Some(child) = unit(offset ^ usize::from(byte)).filter(|unit| unit & LABEL == u32::from(byte))
+            else {
                 return;
             };
             offset = (child >> 9) as usize;

@@ -80,6 +80,12 @@ impl<F: FnMut(&[u8])> Words<'_, F> {
             Kind::Letter if self.kind != Kind::Other && is_combining_mark(char) => self.kind,
             kind => kind,
         };
+        if kind == Kind::Cjk {
+            self.turn(kind, false);
+            self.word.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+            self.after_small = false;
+            return; // no case to look up, and whole texts are made of these
+        }
         self.turn(kind, char.is_uppercase());
         if kind != Kind::Other {
             for small in char.to_lowercase() {
