@@ -329,6 +329,7 @@ fn derived_files(place: &Place) -> Vec<PathBuf> {
         .filter(|path| path.is_file() && !path.ends_with(".tantivy-meta.lock"))
         .collect();
     files.push(place.beside("vectors"));
+    files.push(place.beside("rows"));
     files.sort();
     files
 }

@@ -11,6 +11,7 @@ use crate::lexical::{Lexical, LexicalChunk};
 use crate::note::plain;
 use crate::store::{ChunkFacts, Delta, Named, Selected, Store};
 use crate::vector::exact::Exact;
+use crate::vector::rows::Rows;
 use crate::vector::vec0::Vec0;
 use crate::vector::{Spread, VectorHit, VectorIndex, Vectors, unpack};
 
@@ -37,6 +38,7 @@ pub struct Derived {
     lexical_folder: PathBuf,
     pub(super) vectors: Option<VectorState>,
     vector_file: PathBuf,
+    row_file: PathBuf,
     engine: Engine,
     /// Chunks never change, so what was read once stays true until the chunk is gone.
     facts: Mutex<FxHashMap<u64, ChunkFacts>>,
@@ -51,6 +53,8 @@ pub(super) struct VectorState {
     /// Generation of the file beside the store, as this process knows it.
     on_disk: Option<u64>,
     pub(super) index: Built,
+    /// The exact vectors, mapped; behind the store at times, never wrong.
+    pub(super) rows: Option<Rows>,
 }
 
 /// An engine with its vectors.
@@ -114,6 +118,7 @@ impl Derived {
             lexical_folder: beside(store, "lexical"),
             vectors: None,
             vector_file: beside(store, "vectors"),
+            row_file: beside(store, "rows"),
             engine,
             facts: Mutex::default(),
             words: Mutex::default(),
@@ -199,16 +204,17 @@ impl Derived {
 
     fn from_file(&self, name: &str, dims: usize) -> Result<VectorState> {
         let fingerprint = name.to_owned();
+        let rows = Rows::open(&self.row_file, name, dims);
         // A file that is missing, damaged, or of another model is as good as none: the store has the vectors.
         if self.engine == Engine::Exact
             && let Ok((index, generation)) = Exact::load(&self.vector_file, name)
             && index.dims() == dims
         {
             let index = Built::Exact(Box::new(index));
-            return Ok(VectorState { fingerprint, generation, on_disk: Some(generation), index });
+            return Ok(VectorState { fingerprint, generation, on_disk: Some(generation), index, rows });
         }
         let index = Built::new(self.engine, dims, name)?;
-        Ok(VectorState { fingerprint, generation: 0, on_disk: None, index })
+        Ok(VectorState { fingerprint, generation: 0, on_disk: None, index, rows })
     }
 
     /// Writes the vector file when it lags far behind; the caller holds the writer lock.
@@ -228,8 +234,18 @@ impl Derived {
             }
         };
         if lag > FILE_LAG {
+            let mut chunks = Vec::with_capacity(exact.len());
+            store.each_vector(selected, None, &mut |id, row| {
+                chunks.push((id, row.to_vec()));
+                Ok(())
+            })?;
+            let dims = exact.dims();
+            chunks.retain(|(_, row)| row.len() == dims * 4);
+            chunks.sort_unstable_by_key(|(id, _)| *id);
+            Rows::save(&self.row_file, &state.fingerprint, dims, &chunks)?;
             exact.save(&self.vector_file, &state.fingerprint, state.generation)?;
             state.on_disk = Some(state.generation);
+            state.rows = Rows::open(&self.row_file, &state.fingerprint, dims);
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use crate::scan::Source;
 use crate::snippet::snippet;
 use crate::store::{ChunkFacts, Selected, Store, StoreVectors, stem_key};
 use crate::text::query_terms;
+use crate::vector::rows::RowsOr;
 use crate::vector::{Spread, Vectors, cosine, unpack};
 
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -240,9 +241,11 @@ impl Search<'_> {
         })
     }
 
-    fn exact(&self) -> StoreVectors<'_> {
+    /// The exact vectors of the selected fingerprint.
+    fn exact(&self) -> RowsOr<'_, StoreVectors<'_>> {
         let selected = self.chosen.unwrap_or(Selected { id: -1, dims: None });
-        StoreVectors { store: self.store, selected }
+        let rows = self.derived.vectors.as_ref().and_then(|state| state.rows.as_ref());
+        RowsOr { rows, rest: StoreVectors { store: self.store, selected } }
     }
 
     /// Chunks of sources that may not answer; empty in the usual case that all may.

@@ -30,6 +30,8 @@ use crate::error::Result;
 const K1: f32 = 1.2;
 /// How much the length of a text counts.
 const B: f32 = 0.75;
+/// What an occurrence inside an identifier counts: `index` in `retry_index` is a weaker sign than the word itself.
+pub(super) const PIECE_WEIGHT: f32 = 0.5;
 /// What an occurrence in a heading above the text counts.
 pub(super) const CONTEXT_WEIGHT: f32 = 1.0;
 /// What an occurrence in the note's path counts.
@@ -39,6 +41,8 @@ pub(super) const PATH_WEIGHT: f32 = 0.5;
 struct Columns {
     ids: Vec<u64>,
     sources: Vec<u8>,
+    /// What chunks of one note have in common.
+    notes: Vec<u64>,
     /// tantivy's code of the text's length.
     lengths: Vec<u8>,
     /// Places by ascending id.
@@ -52,12 +56,15 @@ impl Columns {
         reader.fast_fields().u64(Fields::ID)?.first_or_default_col(0).get_range(0, &mut ids);
         let mut sources = vec![0; chunks as usize];
         reader.fast_fields().u64(Fields::SOURCE)?.first_or_default_col(0).get_range(0, &mut sources);
+        let mut notes = vec![0; chunks as usize];
+        reader.fast_fields().u64(Fields::NOTE)?.first_or_default_col(0).get_range(0, &mut notes);
         let lengths = reader.get_fieldnorms_reader(fields.text)?;
         let mut order: Vec<u32> = (0..chunks).collect();
         order.sort_unstable_by_key(|&place| ids[place as usize]);
         Ok(Self {
             ids,
             sources: sources.into_iter().map(|source| source as u8).collect(),
+            notes,
             lengths: (0..chunks).map(|place| lengths.fieldnorm_id(place)).collect(),
             order,
         })
@@ -95,6 +102,10 @@ pub(super) struct Snapshot {
     live: usize,
     /// All chunks, deleted ones too.
     all: usize,
+    /// The note of every chunk, counted from 0.
+    notes: Vec<u32>,
+    /// Notes, deleted ones too.
+    note_count: usize,
     /// `k1 · (1 − b + b · length / average)` for each of tantivy's 256 lengths.
     norms: [f32; 256],
     spare: Mutex<Vec<Rows>>,
@@ -105,6 +116,8 @@ pub(super) struct Snapshot {
 struct Rows {
     /// The score of every chunk.
     scores: Vec<f32>,
+    /// The terms that every note holds as words, a bit for each.
+    held: Vec<u128>,
     /// The chunks with one term, segment by segment.
     found: Vec<Found>,
     /// Room for merging.
@@ -152,7 +165,14 @@ impl Snapshot {
         let norms = std::array::from_fn(|code| {
             K1 * (1.0 - B + B * FieldNormReader::id_to_fieldnorm(code as u8) as f32 / average)
         });
-        Ok(Self { segments, fields, live, all: all as usize, norms, spare: Mutex::default() })
+        let mut places: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut notes = Vec::with_capacity(all as usize);
+        for key in segments.iter().flat_map(|segment: &Segment| &segment.columns.notes) {
+            let next = places.len() as u32;
+            notes.push(*places.entry(*key).or_insert(next));
+        }
+        let note_count = places.len();
+        Ok(Self { segments, fields, live, all: all as usize, notes, note_count, norms, spare: Mutex::default() })
     }
 
     /// Chunks that are not deleted.
@@ -165,22 +185,31 @@ impl Snapshot {
         let mut rows = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         rows.scores.clear();
         rows.scores.resize(self.all, 0.0);
+        rows.held.clear();
+        rows.held.resize(self.note_count, 0);
         rows.found.resize_with(self.segments.len(), Found::default);
         let mut pass = Pass { snapshot: self, rows, sources, ceiling: 0.0 };
-        for term in terms {
-            pass.ceiling += self.score(term, &mut pass.rows)?;
+        // What occurs nowhere can be held by nobody.
+        let mut weights = Vec::with_capacity(terms.len());
+        for (number, term) in terms.iter().enumerate() {
+            let bit = 1_u128.checked_shl(number as u32).unwrap_or(0);
+            let (idf, found) = self.score(term, bit, &mut pass.rows)?;
+            pass.ceiling += idf;
+            weights.push(if found { idf } else { 0.0 });
         }
+        self.weigh_by_coverage(&weights, &mut pass.rows);
         Ok(pass)
     }
 
-    /// Adds the scores of one term and returns its IDF.
-    fn score(&self, term: &str, rows: &mut Rows) -> tantivy::Result<f32> {
-        let Rows { scores, found, merged } = rows;
+    /// Adds the scores of one term and returns its IDF and whether any chunk holds it.
+    fn score(&self, term: &str, bit: u128, rows: &mut Rows) -> tantivy::Result<(f32, bool)> {
+        let Rows { scores, held, found, merged } = rows;
         for (segment, found) in self.segments.iter().zip(found.iter_mut()) {
             found.places.clear();
             found.counts.clear();
             for (field, weight) in [
                 (self.fields.text, 1.0),
+                (self.fields.pieces, env("MG_PIECE", 0.5)),
                 (self.fields.context, CONTEXT_WEIGHT),
                 (self.fields.path, PATH_WEIGHT),
             ] {
@@ -189,16 +218,50 @@ impl Snapshot {
                 }
             }
         }
-        let idf = idf(self.live, found.iter().map(|found| found.places.len()).sum());
+        let holding = found.iter().map(|found| found.places.len()).sum();
+        let idf = idf(self.live, holding);
         for (segment, found) in self.segments.iter().zip(found) {
             let lengths = &segment.columns.lengths[..];
             let scores = &mut scores[segment.base as usize..][..lengths.len()];
+            let notes = &self.notes[segment.base as usize..][..lengths.len()];
             for (&place, &count) in found.places.iter().zip(&found.counts) {
                 let norm = self.norms[lengths[place as usize] as usize];
                 scores[place as usize] += idf * count / (count + norm);
+                if count >= 1.0 {
+                    held[notes[place as usize] as usize] |= bit;
+                }
             }
         }
-        Ok(idf)
+        Ok((idf, holding > 0))
+    }
+
+    /// Takes off what a note lacks of the query: `score · (1 + C · covered⁴) / (1 + C)`, where `covered` is the share of the
+    /// IDFs of the terms that the chunk's note holds as words.
+    ///
+    /// BM25 alone puts a chunk that repeats three of four words above one whose note holds all four. The fourth power
+    /// leaves notes with a part of the words among themselves as they were.
+    fn weigh_by_coverage(&self, weights: &[f32], rows: &mut Rows) {
+        let known: f32 = weights.iter().sum();
+        if known <= 0.0 {
+            return;
+        }
+        let c = env("MG_COV", 0.5);
+        let pow = env("MG_POW", 4.0) as i32;
+        let factors: Vec<f32> = rows
+            .held
+            .iter()
+            .map(|&held| {
+                let (mut bits, mut covered) = (held, 0.0);
+                while bits != 0 {
+                    covered += weights[bits.trailing_zeros() as usize];
+                    bits &= bits - 1;
+                }
+                (1.0 + c * (covered / known).powi(pow)) / (1.0 + c)
+            })
+            .collect();
+        for (score, &note) in rows.scores.iter_mut().zip(&self.notes) {
+            *score *= factors[note as usize];
+        }
     }
 }
 
@@ -262,6 +325,10 @@ impl Segment {
         let index = self.reader.inverted_index(field)?;
         Ok(index.read_block_postings(&Term::from_field_text(field, term), IndexRecordOption::WithFreqs)?)
     }
+}
+
+fn env(k: &str, d: f32) -> f32 {
+    std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
 }
 
 /// `ln(1 + (N − df + 0.5) / (df + 0.5))`, above 0.

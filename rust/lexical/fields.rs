@@ -1,5 +1,8 @@
 //! What tantivy keeps of a chunk, and how it comes to our words.
 
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
 use tantivy::TantivyDocument;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
@@ -10,17 +13,23 @@ use super::LexicalChunk;
 use crate::text::{Term, for_each_term};
 
 /// Raised whenever fields or their options change.
-pub(super) const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 2;
 
-/// The name under which tantivy knows our words.
-pub(super) const WORDS: &str = "memgrep";
+/// The names under which tantivy knows our terms: all, words only, pieces of identifiers only.
+const TERMS: &str = "memgrep";
+const WORDS: &str = "memgrep words";
+const PIECES: &str = "memgrep pieces";
 
 /// The fields of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields {
     pub(super) id: Field,
     source: Field,
+    note: Field,
+    /// Words of the text; their number is the chunk's length.
     pub(super) text: Field,
+    /// Pieces of the text's identifiers.
+    pub(super) pieces: Field,
     pub(super) context: Field,
     pub(super) path: Field,
 }
@@ -28,12 +37,13 @@ pub(super) struct Fields {
 impl Fields {
     pub(super) const ID: &str = "id";
     pub(super) const SOURCE: &str = "source";
+    pub(super) const NOTE: &str = "note";
 
     pub(super) fn new() -> (Self, Schema) {
         let mut schema = Schema::builder();
-        let words = |lengths| {
+        let terms = |tokenizer, lengths| {
             let indexing = TextFieldIndexing::default()
-                .set_tokenizer(WORDS)
+                .set_tokenizer(tokenizer)
                 .set_index_option(IndexRecordOption::WithFreqs)
                 .set_fieldnorms(lengths);
             TextOptions::default().set_indexing_options(indexing)
@@ -41,9 +51,11 @@ impl Fields {
         let fields = Self {
             id: schema.add_u64_field(Self::ID, INDEXED | FAST),
             source: schema.add_u64_field(Self::SOURCE, NumericOptions::default().set_fast()),
-            text: schema.add_text_field("text", words(true)),
-            context: schema.add_text_field("context", words(false)),
-            path: schema.add_text_field("path", words(false)),
+            note: schema.add_u64_field(Self::NOTE, NumericOptions::default().set_fast()),
+            text: schema.add_text_field("text", terms(WORDS, true)),
+            pieces: schema.add_text_field("pieces", terms(PIECES, false)),
+            context: schema.add_text_field("context", terms(TERMS, false)),
+            path: schema.add_text_field("path", terms(TERMS, false)),
         };
         (fields, schema.build())
     }
@@ -52,7 +64,9 @@ impl Fields {
         let mut document = TantivyDocument::new();
         document.add_u64(self.id, chunk.id);
         document.add_u64(self.source, chunk.source.into());
+        document.add_u64(self.note, note_key(chunk.path));
         document.add_text(self.text, chunk.text);
+        document.add_text(self.pieces, chunk.text);
         document.add_text(self.context, chunk.context);
         // Without its ending the name is one term with its last part.
         document.add_text(self.path, chunk.path.strip_suffix(".md").unwrap_or(chunk.path));
@@ -60,34 +74,68 @@ impl Fields {
     }
 }
 
-/// Our words for tantivy.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Words {
-    token: Token,
+/// Tells chunks of one note from those of another.
+fn note_key(path: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(path.as_bytes());
+    hasher.finish()
 }
 
-impl Tokenizer for Words {
-    type TokenStream<'a> = WordStream<'a>;
+/// Our terms for tantivy.
+#[derive(Debug, Clone, Default)]
+struct Terms {
+    token: Token,
+    /// Only pieces of identifiers, or only words; `None`: both.
+    pieces: Option<bool>,
+}
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
-        WordStream { text, token: &mut self.token, waiting: None }
+impl Terms {
+    /// All terms, or only pieces of identifiers, or only words.
+    fn new(pieces: Option<bool>) -> Self {
+        Self { token: Token::default(), pieces }
+    }
+}
+
+/// Tells tantivy how the fields come to their terms.
+pub(super) fn register(index: &tantivy::Index) {
+    index.tokenizers().register(TERMS, Terms::new(None));
+    index.tokenizers().register(WORDS, Terms::new(Some(false)));
+    index.tokenizers().register(PIECES, Terms::new(Some(true)));
+}
+
+impl Tokenizer for Terms {
+    type TokenStream<'a> = TermStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> TermStream<'a> {
+        TermStream { text, token: &mut self.token, pieces: self.pieces, waiting: None }
     }
 }
 
 /// The terms of one text. tantivy takes them all at once by `process`, into one reused token.
-pub(super) struct WordStream<'a> {
+struct TermStream<'a> {
     text: &'a str,
+    pieces: Option<bool>,
     token: &'a mut Token,
     /// The terms, last one first, for whoever asks one by one.
     waiting: Option<Vec<Token>>,
 }
 
-impl TokenStream for WordStream<'_> {
+impl TermStream<'_> {
+    fn each(text: &str, pieces: Option<bool>, sink: &mut dyn FnMut(Term<'_>)) {
+        for_each_term(text, &mut |term| {
+            if pieces.is_none_or(|pieces| pieces == term.piece) {
+                sink(term);
+            }
+        });
+    }
+}
+
+impl TokenStream for TermStream<'_> {
     fn advance(&mut self) -> bool {
         let waiting = self.waiting.get_or_insert_with(|| {
             let mut tokens = Vec::new();
             let mut token = Token::default();
-            for_each_term(self.text, &mut |term| {
+            Self::each(self.text, self.pieces, &mut |term| {
                 fill(&mut token, &term);
                 tokens.push(token.clone());
             });
@@ -110,7 +158,7 @@ impl TokenStream for WordStream<'_> {
     }
 
     fn process(&mut self, sink: &mut dyn FnMut(&Token)) {
-        for_each_term(self.text, &mut |term| {
+        Self::each(self.text, self.pieces, &mut |term| {
             fill(self.token, &term);
             sink(self.token);
         });

@@ -17,7 +17,7 @@ use tantivy::{Directory as _, Index, IndexSettings, SegmentReader, TantivyError}
 use crate::error::{Error, Result};
 use crate::text::ANALYSER_VERSION;
 use bm25::Snapshot;
-use fields::{Fields, SCHEMA_VERSION, WORDS, Words};
+use fields::{Fields, SCHEMA_VERSION};
 use folder::Folder;
 
 /// Chunks from which on a batch is worth a second thread.
@@ -228,7 +228,7 @@ impl Lexical {
                 folder::empty(&self.folder)?;
                 Index::create(Folder::open(&self.folder)?, Fields::new().1, IndexSettings::default())?
             };
-            index.tokenizers().register(WORDS, Words::default());
+            fields::register(&index);
             let options = IndexWriterOptions::builder()
                 .num_worker_threads(if bulk { 2 } else { 1 })
                 .memory_budget_per_thread(if bulk { BULK_BUDGET } else { SMALL_BUDGET })

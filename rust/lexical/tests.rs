@@ -224,7 +224,7 @@ fn an_index_of_another_version_is_empty() {
     let folder = tempfile::tempdir().unwrap();
     drop(index(folder.path(), &["boat"]));
     let index = Index::open(Folder::open(folder.path()).unwrap()).unwrap();
-    index.tokenizers().register(WORDS, Words::default());
+    fields::register(&index);
     let mut writer: IndexWriter = index.writer_with_num_threads(1, SMALL_BUDGET).unwrap();
     let mut commit = writer.prepare_commit().unwrap();
     commit.set_payload(&format!("memgrep {SCHEMA_VERSION} {} 1", ANALYSER_VERSION + 1));

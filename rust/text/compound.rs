@@ -118,20 +118,30 @@ impl Compound {
             return;
         }
         if !self.joiners(&all) {
-            return self.emit_part(all, mode, sink);
+            return self.emit_part(all, mode, false, sink);
         }
         let mut whole = std::mem::take(&mut self.whole);
         if mode != Mode::Words {
-            self.emit_whole(&all, &mut whole, sink);
+            self.emit_whole(&all, &mut whole, false, sink);
         }
         let strong = |class| matches!(joiner(class), Some(b'/' | b':' | b'\\' | b'@' | b'#'));
         self.split(all.clone(), strong, |segment| {
             if mode != Mode::Words && segment != all && self.joiners(&segment) {
-                self.emit_whole(&segment, &mut whole, sink);
+                self.emit_whole(&segment, &mut whole, true, sink);
             }
-            self.split(segment, |class| joiner(class).is_some(), |part| self.emit_part(part, mode, sink));
+            let each = |part: Range<usize>| self.emit_part(part.clone(), mode, self.is_piece(&part), sink);
+            self.split(segment, |class| joiner(class).is_some(), each);
         });
         self.whole = whole;
+    }
+
+    /// Whether a part is bound to a neighbour by a sign that identifiers are made with.
+    fn is_piece(&self, part: &Range<usize>) -> bool {
+        let binds = |at: usize| {
+            let sign = self.units.get(at).and_then(|unit| joiner(unit.class));
+            matches!(sign, Some(b'_' | b'.' | b':' | b'\\' | b'@' | b'#'))
+        };
+        binds(part.end) || part.start > 0 && binds(part.start - 1)
     }
 
     fn joiners(&self, range: &Range<usize>) -> bool {
@@ -159,29 +169,36 @@ impl Compound {
         &self.folded[self.units[range.start].folded..end]
     }
 
-    fn send<S: FnMut(Term<'_>) + ?Sized>(&self, text: &str, range: &Range<usize>, sink: &mut S) {
-        sink(Term { text, start: self.units[range.start].start, end: self.units[range.end - 1].end });
+    fn send<S: FnMut(Term<'_>) + ?Sized>(&self, text: &str, range: &Range<usize>, piece: bool, sink: &mut S) {
+        sink(Term { text, start: self.units[range.start].start, end: self.units[range.end - 1].end, piece });
     }
 
     fn emit_whole<S: FnMut(Term<'_>) + ?Sized>(
         &self,
         range: &Range<usize>,
         whole: &mut String,
+        piece: bool,
         sink: &mut S,
     ) {
         whole.clear();
         whole.extend(self.text(range).chars().filter(|c| !matches!(c, '-' | '_' | '\'')));
         if whole.len() <= MAX_TERM_BYTES {
-            self.send(whole, range, sink);
+            self.send(whole, range, piece, sink);
         }
     }
 
-    fn emit_part<S: FnMut(Term<'_>) + ?Sized>(&self, part: Range<usize>, mode: Mode, sink: &mut S) {
+    fn emit_part<S: FnMut(Term<'_>) + ?Sized>(
+        &self,
+        part: Range<usize>,
+        mode: Mode,
+        piece: bool,
+        sink: &mut S,
+    ) {
         if self.elided(&part, mode) {
             return;
         }
         let text = self.text(&part);
-        self.send(beginning(text), &part, sink);
+        self.send(beginning(text), &part, piece, sink);
         if mode != Mode::Words {
             self.emit_atoms(part, sink);
         }
@@ -237,7 +254,7 @@ impl Compound {
         }
         for atom in atoms.filter(|atom| atom.len() > 1 || class(atom.start) == Class::Digit) {
             let text = self.text(&atom);
-            self.send(beginning(text), &atom, sink);
+            self.send(beginning(text), &atom, true, sink);
         }
     }
 }

@@ -97,7 +97,7 @@ fn emit<S: FnMut(Term<'_>) + ?Sized>(text: &str, units: &[Unit], sink: &mut S) {
     let (start, end) = (units[0].start, units[units.len() - 1].end);
     let original = &text[start..end];
     if original.chars().eq(units.iter().map(|unit| unit.folded)) {
-        return sink(Term { text: original, start, end });
+        return sink(Term { text: original, start, end, piece: false });
     }
     let mut buffer = [0; 4 * LONGEST];
     let mut length = 0;
@@ -105,5 +105,5 @@ fn emit<S: FnMut(Term<'_>) + ?Sized>(text: &str, units: &[Unit], sink: &mut S) {
         length += unit.folded.encode_utf8(&mut buffer[length..]).len();
     }
     let text = std::str::from_utf8(&buffer[..length]).expect("characters were encoded one after another");
-    sink(Term { text, start, end });
+    sink(Term { text, start, end, piece: false });
 }

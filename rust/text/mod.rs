@@ -20,7 +20,7 @@ pub use fold::fold;
 use fold::{Class, class};
 
 /// Raised whenever the terms of any text change; part of the index fingerprint.
-pub const ANALYSER_VERSION: u32 = 1;
+pub const ANALYSER_VERSION: u32 = 2;
 
 /// Longest term in bytes. A longer word counts by its beginning; a longer compound only by its parts.
 pub const MAX_TERM_BYTES: usize = 64;
@@ -37,6 +37,9 @@ pub struct Term<'a> {
     pub start: usize,
     /// Byte after the last one.
     pub end: usize,
+    /// A piece of an identifier (`index` in `retry_index`, `rebuildIndex`, `index.toml`), not a word that stands by
+    /// itself. What hyphens, slashes and apostrophes join is words.
+    pub piece: bool,
 }
 
 /// Which terms of a word are wanted.
@@ -166,14 +169,14 @@ fn plain<S: FnMut(Term<'_>) + ?Sized>(word: &str, start: usize, seen: u8, sink: 
     let end = start + word.len();
     let word = &word[..word.len().min(MAX_TERM_BYTES)];
     if seen & UPPER == 0 {
-        return sink(Term { text: word, start, end });
+        return sink(Term { text: word, start, end, piece: false });
     }
     let mut buffer = [0; MAX_TERM_BYTES];
     let lower = &mut buffer[..word.len()];
     lower.copy_from_slice(word.as_bytes());
     lower.make_ascii_lowercase();
     let text = std::str::from_utf8(lower).expect("ASCII letters stay ASCII in lower case");
-    sink(Term { text, start, end });
+    sink(Term { text, start, end, piece: false });
 }
 
 /// The run that begins at `start`, of whatever kind; returns where to go on.

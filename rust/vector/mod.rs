@@ -15,6 +15,7 @@ use std::cmp::Ordering;
 use crate::error::{Error, Result};
 
 pub mod exact;
+pub mod rows;
 pub mod vec0;
 
 /// A chunk the vector side proposes.
