@@ -37,7 +37,7 @@ fn pool(count: u64) -> Vec<Candidate> {
         lexical_rank: Some(id as usize),
         cosine: Some(0.1 + 0.7 * dice.share().powi(2)),
         vector_rank: Some(id as usize),
-        age_days: (id % 2 == 0).then_some(id as i64),
+        age_days: id.is_multiple_of(2).then_some(id as i64),
         importance: None,
         path_match: PathMatch::None,
     };
@@ -89,6 +89,13 @@ fn a_pool(bench: &mut Criterion) {
             bench.iter_batched(
                 || pool.clone(),
                 |pool| rank_first(6, black_box(pool), &options(), &mut { words }),
+                BatchSize::SmallInput,
+            );
+        });
+        group.bench_function(format!("{count}, the first 24"), |bench| {
+            bench.iter_batched(
+                || pool.clone(),
+                |pool| rank_first(24, black_box(pool), &options(), &mut { words }),
                 BatchSize::SmallInput,
             );
         });

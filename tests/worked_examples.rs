@@ -225,8 +225,7 @@ mod golden {
     fn the_same_queries_name_the_same_files() {
         let Some(cases) = cases("openclaw-exact-path.json") else { return };
         let matches = |case: &Value| case["matches"].as_object().expect("matches").clone();
-        let mut paths: Vec<String> =
-            cases.iter().flat_map(|case| matches(case)).map(|(path, _)| path).collect();
+        let mut paths: Vec<String> = cases.iter().flat_map(matches).map(|(path, _)| path).collect();
         paths.sort();
         paths.dedup();
         for case in &cases {

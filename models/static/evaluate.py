@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-
 from mgm import Model
 from tokenise import Tokeniser
 

@@ -17,7 +17,6 @@ import unicodedata
 
 import numpy as np
 import onnxruntime
-
 from tokenise import CJK, OTHER, WORD_START, kind
 
 START, END = 0, 2

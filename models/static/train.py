@@ -17,10 +17,9 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+import mgm
 import numpy as np
 import scipy.sparse
-
-import mgm
 from tokenise import PREFIX_COST, SKIP_COST, Tokeniser
 
 SEED = 20260101

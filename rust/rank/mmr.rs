@@ -1,5 +1,7 @@
 //! Diversity: a hit that says again what a hit above it said goes down.
 
+use rustc_hash::FxHashMap;
+
 use crate::error::Result;
 
 /// What MMR needs to know of a candidate.
@@ -42,7 +44,8 @@ pub fn pick<Tier: PartialEq>(
     if lambda.is_nan() || lambda == 1.0 {
         return Ok((0..limit).map(|position| Pick { position, penalty: 0.0 }).collect());
     }
-    let mut pool = Pool { words, sets: vec![None; items.len()] };
+    let texts = items.iter().map(|_| None).collect();
+    let mut texts = Texts { words, numbers: FxHashMap::default(), texts };
     let mut states = vec![State::default(); items.len()];
     let mut picks: Vec<Pick> = Vec::with_capacity(limit);
     let mut first = 0;
@@ -67,7 +70,7 @@ pub fn pick<Tier: PartialEq>(
             let value = |state: &State| most - (1.0 - lambda) * state.nearest;
             while wins(value(state)) && state.compared < picks.len() {
                 let other = picks[state.compared].position;
-                state.nearest = state.nearest.max(pool.similarity(position, other, state.nearest)?);
+                state.nearest = state.nearest.max(texts.similarity(position, other, state.nearest)?);
                 state.compared += 1;
             }
             if wins(value(state)) {
@@ -92,31 +95,57 @@ struct State {
     nearest: f64,
 }
 
-/// The word sets, fetched when first needed.
-struct Pool<'a> {
+/// The texts of a pool, read when first needed.
+///
+/// Words are numbered as they come up, so that a pick can tick its own off on a list, and comparing a text with it means
+/// counting ticks: less than half of the time that merging two sorted sets takes.
+struct Texts<'a> {
     words: &'a mut dyn FnMut(usize) -> Result<Vec<u64>>,
-    sets: Vec<Option<Vec<u64>>>,
+    numbers: FxHashMap<u64, u32>,
+    texts: Vec<Option<Text>>,
 }
 
-impl Pool<'_> {
-    /// Jaccard similarity of two items, or anything up to `enough` if it is not above that.
-    fn similarity(&mut self, one: usize, other: usize, enough: f64) -> Result<f64> {
-        for position in [one, other] {
-            if self.sets[position].is_none() {
-                self.sets[position] = Some((self.words)(position)?);
-            }
+struct Text {
+    /// Numbers of its words.
+    words: Vec<u32>,
+    /// Whether the word of each number is in it, as far as numbers went when it was read.
+    ticks: Vec<bool>,
+}
+
+impl Texts<'_> {
+    /// [`jaccard`] similarity of a text to a pick, or 0 if it cannot exceed `enough`.
+    fn similarity(&mut self, position: usize, pick: usize, enough: f64) -> Result<f64> {
+        self.read(position)?;
+        self.read(pick)?;
+        let (Some(text), Some(pick)) = (&self.texts[position], &self.texts[pick]) else { return Ok(0.0) };
+        let (one, other) = (text.words.len(), pick.words.len());
+        if one.min(other) as f64 <= enough * one.max(other) as f64 {
+            return Ok(0.0);
         }
-        Ok(match (&self.sets[one], &self.sets[other]) {
-            (Some(one), Some(other)) if most_jaccard(one, other) > enough => jaccard(one, other),
-            _ => 0.0,
-        })
+        let ticked =
+            |number: &u32| usize::from(pick.ticks.get(*number as usize).is_some_and(|&ticked| ticked));
+        Ok(share(text.words.iter().map(ticked).sum(), one, other))
+    }
+
+    fn read(&mut self, position: usize) -> Result<()> {
+        if self.texts[position].is_some() {
+            return Ok(());
+        }
+        let mut words = Vec::new();
+        for hash in (self.words)(position)? {
+            let next = self.numbers.len() as u32;
+            words.push(*self.numbers.entry(hash).or_insert(next));
+        }
+        let mut ticks = vec![false; self.numbers.len()];
+        words.iter().for_each(|&number| ticks[number as usize] = true);
+        self.texts[position] = Some(Text { words, ticks });
+        Ok(())
     }
 }
 
-/// What [`jaccard`] cannot exceed for sets of these sizes.
-fn most_jaccard(one: &[u64], other: &[u64]) -> f64 {
-    let (small, large) = (one.len().min(other.len()), one.len().max(other.len()));
-    if large == 0 { 0.0 } else { small as f64 / large as f64 }
+/// `common / (one + other - common)`; 0 without anything in common.
+fn share(common: usize, one: usize, other: usize) -> f64 {
+    if common == 0 { 0.0 } else { common as f64 / (one + other - common) as f64 }
 }
 
 /// `|A ∩ B| / |A ∪ B|` of two sorted sets; a set without words is similar to nothing, not even to another such set.
@@ -128,18 +157,14 @@ fn most_jaccard(one: &[u64], other: &[u64]) -> f64 {
 /// assert_eq!(jaccard(&[], &[]), 0.0);
 /// ```
 pub fn jaccard(one: &[u64], other: &[u64]) -> f64 {
-    if one.is_empty() || other.is_empty() {
-        return 0.0;
-    }
     let (mut i, mut j, mut common) = (0, 0, 0);
-    // No branch depends on the data: the order of hashes cannot be predicted.
     while i < one.len() && j < other.len() {
         let (a, b) = (one[i], other[j]);
         common += usize::from(a == b);
         i += usize::from(a <= b);
         j += usize::from(b <= a);
     }
-    common as f64 / (one.len() + other.len() - common) as f64
+    share(common, one.len(), other.len())
 }
 
 #[cfg(test)]

@@ -472,7 +472,7 @@ mod tests {
         ) {
             let cosines: Vec<f32> = cosines.into_iter().map(f32::from).collect();
             let ids: Vec<u64> = (0..cosines.len() as u64).map(|place| place * 37 % 1009).collect();
-            let keep = |id: u64| id % divisor == 0;
+            let keep = |id: u64| id.is_multiple_of(divisor);
             let mut all: Vec<VectorHit> =
                 ids.iter().zip(&cosines).map(|(&id, &cosine)| VectorHit { id, cosine }).filter(|hit| keep(hit.id)).collect();
             all.sort_unstable_by(VectorHit::order);

@@ -61,36 +61,38 @@ mod avx2 {
         let (fours, rest) = dots.as_chunks_mut::<4>();
         let (four_codes, rest_codes) = codes.split_at(4 * fours.len() * stride);
         for (codes, dots) in four_codes.chunks_exact(4 * stride).zip(fours) {
-            let (a, codes) = codes.split_at(stride);
-            let (b, codes) = codes.split_at(stride);
-            let (c, d) = codes.split_at(stride);
-            *dots = totals(four(query, [a, b, c, d]));
+            let (ab, cd) = codes.split_at(2 * stride);
+            let ((a, b), (c, d)) = (ab.split_at(stride), cd.split_at(stride));
+            *dots = four(query, a, b, c, d);
         }
         for (code, dot) in rest_codes.chunks_exact(stride).zip(rest) {
-            *dot = totals(four(query, [code; 4]))[0];
+            *dot = four(query, code, code, code, code)[0];
         }
     }
 
     #[target_feature(enable = "avx2")]
-    fn four(query: &[[u8; REGISTER]], codes: [&[u8]; 4]) -> [__m256i; 4] {
-        let codes = codes.map(|code| code.as_chunks::<REGISTER>().0);
+    #[inline]
+    fn four(query: &[[u8; REGISTER]], a: &[u8], b: &[u8], c: &[u8], d: &[u8]) -> [i32; 4] {
         let mut sums = [_mm256_setzero_si256(); 4];
-        for (place, query) in query.iter().enumerate() {
+        let (a, b) = (a.as_chunks::<REGISTER>().0, b.as_chunks::<REGISTER>().0);
+        let (c, d) = (c.as_chunks::<REGISTER>().0, d.as_chunks::<REGISTER>().0);
+        for ((((query, a), b), c), d) in query.iter().zip(a).zip(b).zip(c).zip(d) {
             let query = load(query);
             let size = _mm256_abs_epi8(query);
-            for (sum, code) in sums.iter_mut().zip(codes) {
+            for (sum, code) in sums.iter_mut().zip([a, b, c, d]) {
                 // The instruction multiplies unsigned by signed bytes, so the sign of the query moves over to the code.
-                let signed = _mm256_sign_epi8(load(&code[place]), query);
+                let signed = _mm256_sign_epi8(load(code), query);
                 // Two products are at most 2 * 127 * 127 and fit into 16 bits.
                 let pairs = _mm256_maddubs_epi16(size, signed);
                 *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
             }
         }
-        sums
+        totals(sums)
     }
 
     /// The sum of each register's eight numbers.
     #[target_feature(enable = "avx2")]
+    #[inline]
     fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
         let halves = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
         let sums = _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
@@ -103,6 +105,7 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2")]
+    #[inline]
     fn load(bytes: &[u8; REGISTER]) -> __m256i {
         #[allow(unsafe_code, reason = "a load through a pointer")]
         // SAFETY: the reference is valid for 32 bytes, and this load asks for no alignment.
