@@ -474,8 +474,14 @@ fn vec0_and_the_scan_answer_alike() {
         let index = Index::open(&place.store, false, engine).expect("an index");
         index.select_fingerprint(Some("one"));
         let found = index.search("topic5", Some(&vector), &asked()).expect("a search");
-        found.hits.into_iter().map(|hit| (hit.path, (hit.score * 1e4).round())).collect()
+        found.hits.into_iter().map(|hit| (hit.path, hit.score)).collect()
     };
+    let (exact, vec0) = (ask(Engine::Exact), ask(Engine::Vec0));
 
-    assert_eq!(ask(Engine::Exact), ask(Engine::Vec0));
+    assert_eq!(exact.len(), 6);
+    for ((path, score), (other_path, other_score)) in exact.iter().zip(&vec0) {
+        assert_eq!(path, other_path);
+        // The spread is that of the codes here and that of a sample there.
+        assert!((score - other_score).abs() < 2e-3, "{path}: {score} {other_score}");
+    }
 }

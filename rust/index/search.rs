@@ -220,12 +220,15 @@ impl Search<'_> {
             let candidates = self.candidates(&signals)?;
             let options = self.rank_options(pass.ceiling(), spread, state.is_some());
             let mut words = |id: u64| self.derived.words(self.store, id);
-            for ranked in crate::rank::rank(candidates, &options, &mut words)? {
+            // The rest of the last pool is not asked for: ordering it is most of the work.
+            let last = self.options.max_results <= pool;
+            let wanted = if last { self.options.max_results.saturating_sub(chosen.len()) } else { usize::MAX };
+            for ranked in crate::rank::rank_first(wanted, candidates, &options, &mut words)? {
                 taken.insert(ranked.id);
                 chosen.push(ranked);
             }
             // Deeper pools only extend the list, so the first n of a longer list are the list of n.
-            if self.options.max_results <= pool || signals.is_empty() {
+            if last || signals.is_empty() {
                 break;
             }
             pool *= 4;

@@ -30,6 +30,8 @@ use crate::error::Result;
 const K1: f32 = 1.2;
 /// How much the length of a text counts.
 const B: f32 = 0.75;
+/// C: what a note that holds every word of the query as a word gains (see docs/decisions on coverage).
+pub(super) const COVERAGE: f32 = 0.5;
 /// What an occurrence inside an identifier counts: `index` in `retry_index` is a weaker sign than the word itself.
 pub(super) const PIECE_WEIGHT: f32 = 0.5;
 /// What an occurrence in a heading above the text counts.
@@ -209,7 +211,7 @@ impl Snapshot {
             found.counts.clear();
             for (field, weight) in [
                 (self.fields.text, 1.0),
-                (self.fields.pieces, env("MG_PIECE", 0.5)),
+                (self.fields.pieces, PIECE_WEIGHT),
                 (self.fields.context, CONTEXT_WEIGHT),
                 (self.fields.path, PATH_WEIGHT),
             ] {
@@ -245,8 +247,6 @@ impl Snapshot {
         if known <= 0.0 {
             return;
         }
-        let c = env("MG_COV", 0.5);
-        let pow = env("MG_POW", 4.0) as i32;
         let factors: Vec<f32> = rows
             .held
             .iter()
@@ -256,7 +256,7 @@ impl Snapshot {
                     covered += weights[bits.trailing_zeros() as usize];
                     bits &= bits - 1;
                 }
-                (1.0 + c * (covered / known).powi(pow)) / (1.0 + c)
+                (1.0 + COVERAGE * (covered / known).powi(4)) / (1.0 + COVERAGE)
             })
             .collect();
         for (score, &note) in rows.scores.iter_mut().zip(&self.notes) {
@@ -325,10 +325,6 @@ impl Segment {
         let index = self.reader.inverted_index(field)?;
         Ok(index.read_block_postings(&Term::from_field_text(field, term), IndexRecordOption::WithFreqs)?)
     }
-}
-
-fn env(k: &str, d: f32) -> f32 {
-    std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
 }
 
 /// `ln(1 + (N − df + 0.5) / (df + 0.5))`, above 0.

@@ -1,7 +1,7 @@
 //! The default engine: a scan over contiguous int8 codes, the best rescored with the exact vectors.
 //!
 //! A code is a quarter of a vector, so a scan reads a quarter of the memory, and reading is what a scan spends its time
-//! on. The error of a code is far smaller than the differences it has to tell apart, and the exact cosines of four times
+//! on. The error of a code is far smaller than the differences it has to tell apart, and the exact cosines of twice
 //! as many chunks as are asked for decide, so the answer is that of an exact scan.
 //!
 //! On disk it is one file that is either whole and current or not used at all: see [`Exact::load`].
@@ -19,7 +19,7 @@ mod dot;
 
 /// At least so many chunks are rescored, and [`RESCORED_PER_HIT`] for each hit that is asked for.
 const LEAST_RESCORED: usize = 64;
-const RESCORED_PER_HIT: usize = 4;
+const RESCORED_PER_HIT: usize = 2;
 
 /// Bounds a sum of products of two codes to an `i32`, and what a damaged header can ask for.
 const MOST_DIMS: usize = 65_536;
