@@ -22,6 +22,7 @@ fn sync(index: &Index, workspace: &Path) -> usize {
             ignore: Vec::new(),
         },
         chunking: Chunking { tokens: 400, overlap: 80 },
+        only: None,
         verify: false,
         rebuild: false,
         dry_run: false,

@@ -41,6 +41,7 @@ fn indexed(folder: &Path, corpus: &corpus::Corpus) -> Index {
     let sync = SyncOptions {
         spec,
         chunking: Chunking { tokens: 400, overlap: 80 },
+        only: None,
         verify: false,
         rebuild: false,
         dry_run: false,

@@ -95,14 +95,16 @@ pub fn embedded_text(context: &str, text: &str) -> String {
         embedded.push_str(context);
         embedded.push('\n');
     }
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        match char {
-            '\r' if chars.peek() == Some(&'\n') => {}
-            '\0' => embedded.push(' '),
-            _ => embedded.push(char),
+    let mut done = 0;
+    for at in memchr::memchr2_iter(b'\r', b'\0', text.as_bytes()) {
+        let nul = text.as_bytes()[at] == 0;
+        if nul || text.as_bytes().get(at + 1) == Some(&b'\n') {
+            embedded.push_str(&text[done..at]);
+            embedded.push_str(if nul { " " } else { "" });
+            done = at + 1;
         }
     }
+    embedded.push_str(&text[done..]);
     embedded
 }
 

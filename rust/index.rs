@@ -7,10 +7,13 @@ mod sync;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+
+use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
-use crate::store::{Selected, Store};
+use crate::lexical::Lexical;
+use crate::store::{KnownNote, Selected, Store};
 
 use derived::Derived;
 
@@ -33,13 +36,20 @@ pub struct Index {
     readers: Mutex<Vec<Store>>,
     derived: RwLock<Derived>,
     fingerprint: Mutex<Option<String>>,
+    /// The notes of the store at a generation, so that a sync without changes reads them once.
+    known: Mutex<Option<(u64, KnownNotes)>>,
     /// The process that opened it: SQLite connections must not cross a fork.
     process: u32,
 }
 
+/// What is known of every note, by path.
+type KnownNotes = Arc<FxHashMap<String, KnownNote>>;
+
 struct Writer {
     store: Option<Store>,
     lock: Option<File>,
+    /// Checked once when it is opened, then kept.
+    lexical: Option<Lexical>,
 }
 
 /// The right to write, given back when dropped.
@@ -50,6 +60,20 @@ struct WriteGuard<'a> {
 impl WriteGuard<'_> {
     fn store(&self) -> &Store {
         self.writer.store.as_ref().expect("a guard is only made with an open store")
+    }
+
+    /// The store and the lexical index beside it, as the last writer left it.
+    fn parts(&mut self) -> Result<(&Store, &mut Lexical)> {
+        let writer = &mut *self.writer;
+        let store = writer.store.as_ref().expect("a guard is only made with an open store");
+        let lexical = match &mut writer.lexical {
+            Some(lexical) => {
+                lexical.refresh()?;
+                lexical
+            }
+            none => none.insert(Lexical::open(&beside(store.path(), "lexical"))?),
+        };
+        Ok((store, lexical))
     }
 }
 
@@ -73,10 +97,11 @@ impl Index {
             path: path.to_owned(),
             read_only,
             engine,
-            writer: Mutex::new(Writer { store: None, lock: None }),
+            writer: Mutex::new(Writer { store: None, lock: None, lexical: None }),
             readers: Mutex::new(store.into_iter().collect()),
             derived: RwLock::new(Derived::new(path, engine)),
             fingerprint: Mutex::new(None),
+            known: Mutex::new(None),
             process: std::process::id(),
         })
     }
@@ -165,6 +190,8 @@ impl Index {
         let mut writer = unpoisoned(self.writer.lock());
         writer.store = None;
         writer.lock = None;
+        writer.lexical = None;
+        *unpoisoned(self.known.lock()) = None;
         *unpoisoned(self.derived.write()) = Derived::new(&self.path, self.engine);
     }
 }

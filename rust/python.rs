@@ -302,7 +302,7 @@ impl Index {
     }
 
     /// Brings text and keywords in line with the files.
-    #[pyo3(signature = (workspace, extra, *, tokens, overlap, max_file_bytes, ignore, verify = false, rebuild = false,
+    #[pyo3(signature = (workspace, extra, *, tokens, overlap, max_file_bytes, ignore, only = None, verify = false, rebuild = false,
                         dry_run = false, wait_ms = 10_000, now_ns = None, progress = None))]
     #[allow(clippy::too_many_arguments, reason = "the boundary takes plain values by name")]
     fn sync(
@@ -314,6 +314,7 @@ impl Index {
         overlap: usize,
         max_file_bytes: u64,
         ignore: Vec<String>,
+        only: Option<Vec<String>>,
         verify: bool,
         rebuild: bool,
         dry_run: bool,
@@ -327,6 +328,7 @@ impl Index {
             self.0.sync(&SyncOptions {
                 spec,
                 chunking: Chunking { tokens, overlap },
+                only,
                 verify,
                 rebuild,
                 dry_run,

@@ -94,6 +94,12 @@ pub struct Scan {
     pub unreachable: Vec<Skipped>,
 }
 
+/// The state of a plain file; `None` for anything else, a link to one included.
+pub fn stat_of(path: &std::path::Path) -> Option<Stat> {
+    let metadata = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some(walk::stat(&metadata).0)
+}
+
 /// Walks everything of `spec`.
 ///
 /// Links are never followed, except that the workspace itself may be one. `.git`, `node_modules`, virtual environments and

@@ -16,7 +16,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::error::{Error, Result};
 
-pub use notes::{ChunkFacts, Delta, KnownNote, PreparedNote, StoredChunk, source_name, stem_key};
+pub use notes::{ChunkFacts, Delta, KnownNote, PreparedNote, StoredChunk, source_name, source_of, stem_key};
 pub use vectors::{Selected, StoreVectors};
 
 /// `memg`, in the SQLite header: the file is ours.
@@ -33,6 +33,7 @@ CREATE TABLE note(
   curated INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
   inode INTEGER NOT NULL, hash BLOB NOT NULL, stem TEXT NOT NULL, warning TEXT) STRICT;
 CREATE INDEX note_stem ON note(stem);
+CREATE INDEX note_warning ON note(path, warning) WHERE warning IS NOT NULL;
 CREATE TABLE content(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE) STRICT;
 CREATE TABLE chunk(
   id INTEGER PRIMARY KEY AUTOINCREMENT, note INTEGER NOT NULL, content INTEGER NOT NULL, first_line INTEGER NOT NULL,

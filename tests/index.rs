@@ -44,6 +44,7 @@ impl Place {
         SyncOptions {
             spec,
             chunking: Chunking { tokens: 400, overlap: 80 },
+            only: None,
             verify: false,
             rebuild: false,
             dry_run: false,

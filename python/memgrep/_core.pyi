@@ -151,6 +151,7 @@ class Index:
         overlap: int,
         max_file_bytes: int,
         ignore: Sequence[str],
+        only: Sequence[str] | None = None,
         verify: bool = False,
         rebuild: bool = False,
         dry_run: bool = False,

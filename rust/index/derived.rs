@@ -337,10 +337,10 @@ pub(super) fn catch_up_lexical(store: &Store, lexical: &mut Lexical) -> Result<(
 impl Index {
     /// Brings the derived indexes in line with the store; the generation they stand at.
     pub fn publish(&self, wait_ms: u64) -> Result<u64> {
-        let guard = self.write(wait_ms)?;
-        let store = guard.store();
+        let mut guard = self.write(wait_ms)?;
+        let (store, lexical) = guard.parts()?;
         let generation = store.generation()?;
-        catch_up_lexical(store, &mut Lexical::open(&beside(&self.path, "lexical"))?)?;
+        catch_up_lexical(store, lexical)?;
         self.save_vectors(store, generation)?;
         Ok(generation)
     }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::derived::{Derived, catch_up_lexical};
-use super::{Index, beside, unpoisoned};
+use super::{Index, unpoisoned};
 use crate::error::{Error, Result};
 use crate::lexical::Lexical;
 use crate::note::plain;
@@ -142,8 +142,9 @@ impl Index {
     /// Catches the lexical index up if no other process is writing.
     fn try_catch_up(&self) -> Result<()> {
         match self.write(0) {
-            Ok(guard) => {
-                catch_up_lexical(guard.store(), &mut Lexical::open(&beside(&self.path, "lexical"))?)
+            Ok(mut guard) => {
+                let (store, lexical) = guard.parts()?;
+                catch_up_lexical(store, lexical)
             }
             Err(Error::Locked { .. }) => Ok(()),
             Err(error) => Err(error),

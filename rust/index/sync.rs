@@ -1,17 +1,20 @@
 //! From files to chunks: one changed file, ten thousand new ones, or nothing to do.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use super::derived::catch_up_lexical;
-use super::{Index, beside, unpoisoned};
+use super::{Index, KnownNotes, beside, unpoisoned};
+use rustc_hash::FxHashSet;
+
 use crate::chunk::{CHUNKER_VERSION, Chunking, chunk, embedded_text};
 use crate::embed::StaticModel;
 use crate::error::{Error, Result};
 use crate::lexical::{Lexical, LexicalChunk};
 use crate::note::{Decoding, annotations, decode, plain};
-use crate::scan::{Found, ScanSpec, Skipped, Source, scan};
-use crate::store::{KnownNote, PreparedNote, Selected, Store};
+use crate::scan::{Found, Scan, ScanSpec, Skipped, Source, scan, stat_of};
+use crate::store::{KnownNote, PreparedNote, Selected, Store, source_of};
 use crate::vector::check;
 
 /// Bytes of notes in one write transaction: what a crash may lose of a long first sync.
@@ -22,6 +25,8 @@ const QUEUE: usize = 64;
 const EMBED_BATCH: usize = 4096;
 /// A file changed less than this before it was read may change again without a new time stamp; it is read once more.
 const RACY_NS: i64 = 50_000_000;
+/// After so few changed notes what is known of the others is kept.
+const FEW: usize = 64;
 /// Threads that read and cut notes; the writing thread and tantivy's own work beside them.
 const READERS: usize = 2;
 
@@ -34,6 +39,9 @@ pub struct SyncOptions<'a> {
     pub spec: ScanSpec,
     /// How they are cut.
     pub chunking: Chunking,
+    /// Look at these notes only (paths as in answers): what a caller needs who knows what changed. With a path among them
+    /// that is not indexed yet, everything is looked at.
+    pub only: Option<Vec<String>>,
     /// Read and hash every file, whatever its time stamp says.
     pub verify: bool,
     /// Cut and index every note anew (vectors of unchanged texts stay).
@@ -75,6 +83,8 @@ pub struct SyncReport {
     pub generation: u64,
     /// The store was damaged and was made anew from the notes.
     pub recovered: bool,
+    /// The progress callback said stop.
+    interrupted: bool,
 }
 
 /// The difference between files and store.
@@ -117,7 +127,10 @@ impl Index {
     }
 
     fn sync_once(&self, options: &SyncOptions<'_>) -> Result<SyncReport> {
-        let listed = scan(&options.spec)?;
+        let listed = match self.look_at_some(options)? {
+            Some(files) => Scan { files, ..Scan::default() },
+            None => scan(&options.spec)?,
+        };
         let mut report = SyncReport {
             files: listed.files.len(),
             skipped: listed.skipped,
@@ -127,7 +140,7 @@ impl Index {
         };
         if options.dry_run {
             let looked = self.read(|store| {
-                let plan = plan(store, listed.files.clone(), &report, options)?;
+                let plan = self.plan(store, listed.files.clone(), &report, options)?;
                 report_plan(&plan, &mut report);
                 report.warnings = store.warnings()?;
                 report.generation = store.generation()?;
@@ -140,76 +153,123 @@ impl Index {
             return Ok(report);
         }
         let mut guard = self.write(options.wait_ms)?;
-        let writer = &mut *guard.writer;
-        let store = writer.store.as_ref().expect("opened by the guard");
-        let plan = plan(store, listed.files, &report, options)?;
-        let lexical_folder = beside(&self.path, "lexical");
-        if !plan.read.is_empty() || !plan.remove.is_empty() {
-            self.apply(store, plan, options, &mut report, &lexical_folder)?;
+        let (store, lexical) = guard.parts()?;
+        let plan = self.plan(store, listed.files, &report, options)?;
+        let changes = !plan.read.is_empty() || !plan.remove.is_empty();
+        if changes {
+            let known = unpoisoned(self.known.lock()).take();
+            let few: Option<Vec<String>> = (plan.read.len() + plan.remove.len() <= FEW).then(|| {
+                plan.read.iter().map(|(found, _)| &found.path).chain(&plan.remove).cloned().collect()
+            });
+            catch_up_lexical(store, lexical)?;
+            if let Err(error) = apply(store, lexical, plan, options, &mut report) {
+                // What the failed transaction had handed on must not be published.
+                guard.writer.lexical = None;
+                return Err(error);
+            }
+            if let (Some((_, notes)), Some(paths)) = (known, few) {
+                self.renew_known(store, notes, &paths)?;
+            }
         }
-        store.set_meta("chunking", &chunking_key(options.chunking))?;
-        let generation = store.generation()?;
-        if self.lexical_lags(store.text_generation()?) {
-            catch_up_lexical(store, &mut Lexical::open(&lexical_folder)?)?;
+        catch_up_lexical(store, lexical)?;
+        if store.meta("chunking")?.as_deref() != Some(&chunking_key(options.chunking)) {
+            store.set_meta("chunking", &chunking_key(options.chunking))?;
         }
-        if let Some(now) = options.now_ns {
+        if let Some(now) = options.now_ns.filter(|_| changes) {
             store.set_meta("last_sync_ns", &now.to_string())?;
         }
         report.chunks = store.chunk_count()?;
         report.warnings = store.warnings()?;
-        report.generation = generation;
-        Ok(report)
+        report.generation = store.generation()?;
+        if report.interrupted { Err(Error::Interrupted) } else { Ok(report) }
     }
 
-    /// Writes the plan: readers cut notes on their own threads, this thread writes store and lexical index.
-    fn apply(
+    /// Reads a few notes anew into what is known of all.
+    fn renew_known(&self, store: &Store, mut notes: KnownNotes, paths: &[String]) -> Result<()> {
+        let map = Arc::make_mut(&mut notes);
+        for path in paths {
+            match store.note(path)? {
+                Some(note) => map.insert(path.clone(), note),
+                None => map.remove(path),
+            };
+        }
+        *unpoisoned(self.known.lock()) = Some((store.generation()?, notes));
+        Ok(())
+    }
+
+    /// The files of [`SyncOptions::only`] as they are now; `None` when everything has to be looked at.
+    fn look_at_some(&self, options: &SyncOptions<'_>) -> Result<Option<Vec<Found>>> {
+        let Some(only) = &options.only else { return Ok(None) };
+        let Some(known) = self.read(|store| self.known_notes(store))? else { return Ok(None) };
+        let mut files = Vec::with_capacity(only.len());
+        for path in only {
+            let Some(note) = known.get(path) else { return Ok(None) };
+            let absolute = std::path::PathBuf::from(&note.absolute);
+            // Whatever is no plain file any more (a link, a folder, nothing) is for the walk to judge.
+            match stat_of(&absolute) {
+                Some(stat) if stat.size <= options.spec.max_file_bytes => files.push(Found {
+                    path: path.clone(),
+                    absolute,
+                    source: source_of(note.source),
+                    curated: note.curated,
+                    stat,
+                }),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(files))
+    }
+
+    /// The notes of the store, read anew only when another generation is there.
+    fn known_notes(&self, store: &Store) -> Result<KnownNotes> {
+        let generation = store.generation()?;
+        let mut known = unpoisoned(self.known.lock());
+        if let Some((at, notes)) = known.as_ref()
+            && *at == generation
+        {
+            return Ok(Arc::clone(notes));
+        }
+        let notes = Arc::new(store.notes()?);
+        *known = Some((generation, Arc::clone(&notes)));
+        Ok(notes)
+    }
+
+    /// What differs between files and store.
+    fn plan(
         &self,
         store: &Store,
-        plan: Plan,
+        files: Vec<Found>,
+        report: &SyncReport,
         options: &SyncOptions<'_>,
-        report: &mut SyncReport,
-        lexical_folder: &std::path::Path,
-    ) -> Result<()> {
-        let mut lexical = Lexical::open(lexical_folder)?;
-        catch_up_lexical(store, &mut lexical)?;
-        let total = plan.read.len();
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let outcome = std::thread::scope(|scope| {
-            let (sender, receiver) = mpsc::sync_channel::<Outcome>(QUEUE);
-            for _ in 0..READERS.min(total) {
-                let sender = sender.clone();
-                let (next, stop, plan) = (&next, &stop, &plan);
-                scope.spawn(move || {
-                    while !stop.load(Ordering::Relaxed) {
-                        let Some((found, known)) =
-                            plan.read.get(next.fetch_add(1, Ordering::Relaxed))
-                        else {
-                            break;
-                        };
-                        if sender.send(prepare(found, known.as_ref(), plan.recut, options)).is_err() {
-                            break;
-                        }
-                    }
-                });
+    ) -> Result<Plan> {
+        let known = self.known_notes(store)?;
+        let recut =
+            options.rebuild || store.meta("chunking")?.is_some_and(|key| key != chunking_key(options.chunking));
+        let in_scope = |path: &String| options.only.as_ref().is_none_or(|only| only.contains(path));
+        let expected = options.only.as_ref().map_or(known.len(), Vec::len);
+        let mut remove = Vec::new();
+        if files.iter().filter(|found| known.contains_key(&found.path)).count() < expected {
+            let listed: FxHashSet<&String> = files.iter().map(|found| &found.path).collect();
+            remove.extend(
+                known
+                    .iter()
+                    .filter(|(path, _)| in_scope(path) && !listed.contains(path))
+                    .filter(|(path, note)| !is_kept(path, note, report))
+                    .map(|(path, _)| path.clone()),
+            );
+            remove.sort_unstable();
+        }
+        let mut read = Vec::new();
+        for found in files {
+            let before = known.get(&found.path);
+            let same = before.is_some_and(|note| {
+                note.stat == found.stat && note.curated == found.curated && note.source == found.source as u8
+            });
+            if !same || options.verify || recut {
+                read.push((found, before.cloned()));
             }
-            drop(sender);
-            let written = write_all(store, &mut lexical, &receiver, &plan, options, report);
-            stop.store(true, Ordering::Relaxed);
-            // Readers blocked on the queue see it closed.
-            drop(receiver);
-            written
-        });
-        // What is committed stays also when the rest failed or was stopped.
-        lexical.commit(store.text_generation()?)?;
-        outcome?;
-        store.give_back_space()
-    }
-
-    /// Whether the lexical index, as far as this process knows, is older than `generation`.
-    fn lexical_lags(&self, generation: u64) -> bool {
-        let mut derived = unpoisoned(self.derived.write());
-        let known = derived.lexical.as_mut().and_then(|lexical| lexical.refresh().ok().and(lexical.generation()));
-        known != Some(generation)
+        }
+        Ok(Plan { read, remove, recut })
     }
 
     fn set_damaged_aside(&self) -> Result<()> {
@@ -232,7 +292,7 @@ impl Index {
     pub fn pending(&self, limit: usize) -> Result<Vec<([u8; 16], String)>> {
         let texts = self.read(|store| {
             let Some(selected) = self.selected_or_new(store)? else { return Ok(Vec::new()) };
-            let (mut texts, mut seen, mut after) = (Vec::new(), rustc_hash::FxHashSet::default(), 0);
+            let (mut texts, mut seen, mut after) = (Vec::new(), FxHashSet::default(), 0);
             while texts.len() < limit {
                 let rows = store.pending(selected, after, limit - texts.len())?;
                 let Some(last) = rows.last() else { break };
@@ -387,6 +447,41 @@ impl Index {
     }
 }
 
+/// Writes the plan: readers cut notes on their own threads, this thread writes store and lexical index.
+fn apply(
+    store: &Store,
+    lexical: &mut Lexical,
+    plan: Plan,
+    options: &SyncOptions<'_>,
+    report: &mut SyncReport,
+) -> Result<()> {
+    let total = plan.read.len();
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<Outcome>(QUEUE);
+        for _ in 0..READERS.min(total) {
+            let sender = sender.clone();
+            let (next, stop, plan) = (&next, &stop, &plan);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let Some((found, known)) = plan.read.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                    if sender.send(prepare(found, known.as_ref(), plan.recut, options)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let written = write_all(store, lexical, &receiver, &plan, options, report);
+        stop.store(true, Ordering::Relaxed);
+        // Readers blocked on the queue see it closed.
+        drop(receiver);
+        written
+    })?;
+    lexical.commit(store.text_generation()?)?;
+    store.give_back_space()
+}
+
 /// One vector per text, empty for a text without a known token.
 fn embed_on_two_threads(model: &StaticModel, texts: &[([u8; 16], String)]) -> Vec<Vec<f32>> {
     let one = |(_, text): &([u8; 16], String)| {
@@ -412,36 +507,18 @@ fn chunking_key(chunking: Chunking) -> String {
     format!("v{CHUNKER_VERSION} {}/{}", chunking.tokens, chunking.overlap)
 }
 
-fn plan(store: &Store, files: Vec<Found>, report: &SyncReport, options: &SyncOptions<'_>) -> Result<Plan> {
-    let mut known = store.notes()?;
-    let recut = options.rebuild || store.meta("chunking")?.is_some_and(|key| key != chunking_key(options.chunking));
-    let mut read = Vec::new();
-    for found in files {
-        let before = known.remove(&found.path);
-        let same = before.as_ref().is_some_and(|note| {
-            note.stat == found.stat && note.curated == found.curated && note.source == found.source as u8
-        });
-        if !same || options.verify || recut {
-            read.push((found, before));
-        }
-    }
-    let kept = |path: &str, note: &KnownNote| {
-        let below = |root: &Skipped| {
-            let root = root.path.trim_end_matches('/');
-            path == root
-                || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
-                || note.absolute.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let unreadable = |skipped: &Skipped| skipped.path == path && skipped.reason.starts_with("unreadable");
-        // Transcripts are not part of this walk.
-        note.source == Source::Sessions as u8
-            || report.unreachable.iter().any(below)
-            || report.skipped.iter().any(unreadable)
+/// Whether a note that was not listed stays indexed: a transcript, or one that only could not be reached now.
+fn is_kept(path: &str, note: &KnownNote, report: &SyncReport) -> bool {
+    let below = |root: &Skipped| {
+        let root = root.path.trim_end_matches('/');
+        path == root
+            || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
+            || note.absolute.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let mut remove: Vec<String> =
-        known.into_iter().filter(|(path, note)| !kept(path, note)).map(|(path, _)| path).collect();
-    remove.sort_unstable();
-    Ok(Plan { read, remove, recut })
+    let unreadable = |skipped: &Skipped| skipped.path == path && skipped.reason.starts_with("unreadable");
+    note.source == Source::Sessions as u8
+        || report.unreachable.iter().any(below)
+        || report.skipped.iter().any(unreadable)
 }
 
 fn report_plan(plan: &Plan, report: &mut SyncReport) {
@@ -511,10 +588,10 @@ fn write_all(
     options: &SyncOptions<'_>,
     report: &mut SyncReport,
 ) -> Result<()> {
-    let (mut done, mut stopped) = (0, false);
+    let mut done = 0;
     let mut gone = plan.remove.as_slice();
     loop {
-        let (mut removed, mut added) = (Vec::new(), Vec::new());
+        let mut removed = Vec::new();
         let more = store.write(|store, generation| {
             for path in std::mem::take(&mut gone) {
                 store.remove_note(path, generation, &mut removed)?;
@@ -536,26 +613,21 @@ fn write_all(
                         bytes += note.text.len();
                         let known = store.remove_note(&note.found.path, generation, &mut removed)?;
                         let ids = store.add_note(&note)?;
+                        // Handed on before this transaction ends, published after: both work at once.
+                        add_lexically(lexical, &ids, &note)?;
                         if known { &mut report.changed } else { &mut report.added }.push(note.found.path.clone());
                         report.changed_bytes += note.found.stat.size;
-                        added.push((ids, note));
                     }
                 }
                 if options.progress.is_some_and(|progress| !progress("read", done, plan.read.len())) {
                     // What was read so far is committed before the caller hears of it.
-                    stopped = true;
+                    report.interrupted = true;
                     return Ok(false);
                 }
             }
             Ok(true)
         })?;
         lexical.remove(&removed)?;
-        for (ids, note) in &added {
-            add_lexically(lexical, ids, note)?;
-        }
-        if stopped {
-            return Err(Error::Interrupted);
-        }
         if !more {
             return Ok(());
         }

@@ -23,6 +23,7 @@ use tantivy::index::{SegmentId, SegmentReader};
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 
+use super::fields::PIECE_MARK;
 use super::{Fields, LexicalHit, LexicalPass};
 use crate::error::Result;
 
@@ -206,14 +207,15 @@ impl Snapshot {
     /// Adds the scores of one term and returns its IDF and whether any chunk holds it.
     fn score(&self, term: &str, bit: u128, rows: &mut Rows) -> tantivy::Result<(f32, bool)> {
         let Rows { scores, held, found, merged } = rows;
+        let piece = format!("{PIECE_MARK}{term}");
         for (segment, found) in self.segments.iter().zip(found.iter_mut()) {
             found.places.clear();
             found.counts.clear();
-            for (field, weight) in [
-                (self.fields.text, 1.0),
-                (self.fields.pieces, PIECE_WEIGHT),
-                (self.fields.context, CONTEXT_WEIGHT),
-                (self.fields.path, PATH_WEIGHT),
+            for (field, term, weight) in [
+                (self.fields.text, term, 1.0),
+                (self.fields.text, &piece, PIECE_WEIGHT),
+                (self.fields.context, term, CONTEXT_WEIGHT),
+                (self.fields.path, term, PATH_WEIGHT),
             ] {
                 if let Some(postings) = segment.postings(field, term)? {
                     found.add(postings, weight, segment.reader.alive_bitset(), merged);

@@ -13,12 +13,15 @@ use super::LexicalChunk;
 use crate::text::{Term, for_each_term};
 
 /// Raised whenever fields or their options change.
-pub(super) const SCHEMA_VERSION: u32 = 2;
+pub(super) const SCHEMA_VERSION: u32 = 3;
 
-/// The names under which tantivy knows our terms: all, words only, pieces of identifiers only.
+/// The names under which tantivy knows our terms: as they are, and with pieces marked.
 const TERMS: &str = "memgrep";
-const WORDS: &str = "memgrep words";
-const PIECES: &str = "memgrep pieces";
+const MARKED: &str = "memgrep marked";
+
+/// Stands before a piece of an identifier, so that words and pieces are told apart within one field and one pass. No term
+/// begins with it.
+pub(super) const PIECE_MARK: char = '\u{1}';
 
 /// The fields of a chunk.
 #[derive(Debug, Clone, Copy)]
@@ -26,10 +29,8 @@ pub(super) struct Fields {
     pub(super) id: Field,
     source: Field,
     note: Field,
-    /// Words of the text; their number is the chunk's length.
+    /// Words of the text, and pieces of its identifiers behind a [`PIECE_MARK`].
     pub(super) text: Field,
-    /// Pieces of the text's identifiers.
-    pub(super) pieces: Field,
     pub(super) context: Field,
     pub(super) path: Field,
 }
@@ -52,8 +53,7 @@ impl Fields {
             id: schema.add_u64_field(Self::ID, INDEXED | FAST),
             source: schema.add_u64_field(Self::SOURCE, NumericOptions::default().set_fast()),
             note: schema.add_u64_field(Self::NOTE, NumericOptions::default().set_fast()),
-            text: schema.add_text_field("text", terms(WORDS, true)),
-            pieces: schema.add_text_field("pieces", terms(PIECES, false)),
+            text: schema.add_text_field("text", terms(MARKED, true)),
             context: schema.add_text_field("context", terms(TERMS, false)),
             path: schema.add_text_field("path", terms(TERMS, false)),
         };
@@ -66,7 +66,6 @@ impl Fields {
         document.add_u64(self.source, chunk.source.into());
         document.add_u64(self.note, note_key(chunk.path));
         document.add_text(self.text, chunk.text);
-        document.add_text(self.pieces, chunk.text);
         document.add_text(self.context, chunk.context);
         // Without its ending the name is one term with its last part.
         document.add_text(self.path, chunk.path.strip_suffix(".md").unwrap_or(chunk.path));
@@ -85,49 +84,30 @@ fn note_key(path: &str) -> u64 {
 #[derive(Debug, Clone, Default)]
 struct Terms {
     token: Token,
-    /// Only pieces of identifiers, or only words; `None`: both.
-    pieces: Option<bool>,
-}
-
-impl Terms {
-    /// All terms, or only pieces of identifiers, or only words.
-    fn new(pieces: Option<bool>) -> Self {
-        Self { token: Token::default(), pieces }
-    }
+    marked: bool,
 }
 
 /// Tells tantivy how the fields come to their terms.
 pub(super) fn register(index: &tantivy::Index) {
-    index.tokenizers().register(TERMS, Terms::new(None));
-    index.tokenizers().register(WORDS, Terms::new(Some(false)));
-    index.tokenizers().register(PIECES, Terms::new(Some(true)));
+    index.tokenizers().register(TERMS, Terms::default());
+    index.tokenizers().register(MARKED, Terms { marked: true, ..Terms::default() });
 }
 
 impl Tokenizer for Terms {
     type TokenStream<'a> = TermStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> TermStream<'a> {
-        TermStream { text, token: &mut self.token, pieces: self.pieces, waiting: None }
+        TermStream { text, token: &mut self.token, marked: self.marked, waiting: None }
     }
 }
 
 /// The terms of one text. tantivy takes them all at once by `process`, into one reused token.
 struct TermStream<'a> {
     text: &'a str,
-    pieces: Option<bool>,
+    marked: bool,
     token: &'a mut Token,
     /// The terms, last one first, for whoever asks one by one.
     waiting: Option<Vec<Token>>,
-}
-
-impl TermStream<'_> {
-    fn each(text: &str, pieces: Option<bool>, sink: &mut dyn FnMut(Term<'_>)) {
-        for_each_term(text, &mut |term| {
-            if pieces.is_none_or(|pieces| pieces == term.piece) {
-                sink(term);
-            }
-        });
-    }
 }
 
 impl TokenStream for TermStream<'_> {
@@ -135,8 +115,8 @@ impl TokenStream for TermStream<'_> {
         let waiting = self.waiting.get_or_insert_with(|| {
             let mut tokens = Vec::new();
             let mut token = Token::default();
-            Self::each(self.text, self.pieces, &mut |term| {
-                fill(&mut token, &term);
+            for_each_term(self.text, &mut |term| {
+                fill(&mut token, &term, self.marked);
                 tokens.push(token.clone());
             });
             tokens.reverse();
@@ -158,16 +138,20 @@ impl TokenStream for TermStream<'_> {
     }
 
     fn process(&mut self, sink: &mut dyn FnMut(&Token)) {
-        Self::each(self.text, self.pieces, &mut |term| {
-            fill(self.token, &term);
+        let marked = self.marked;
+        for_each_term(self.text, &mut |term| {
+            fill(self.token, &term, marked);
             sink(self.token);
         });
     }
 }
 
 /// Positions are not indexed, so they are all 0.
-fn fill(token: &mut Token, term: &Term<'_>) {
+fn fill(token: &mut Token, term: &Term<'_>, marked: bool) {
     token.text.clear();
+    if marked && term.piece {
+        token.text.push(PIECE_MARK);
+    }
     token.text.push_str(term.text);
     token.offset_from = term.start;
     token.offset_to = term.end;

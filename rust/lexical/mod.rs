@@ -24,7 +24,7 @@ use folder::Folder;
 const BULK: usize = 64;
 /// Memory of an indexing thread for a few notes (tantivy's minimum) and for many, in bytes.
 const SMALL_BUDGET: usize = 15_000_000;
-const BULK_BUDGET: usize = 50_000_000;
+const BULK_BUDGET: usize = 30_000_000;
 
 /// Segments of one size that are merged into one.
 const MERGE_SEGMENTS: usize = 8;

@@ -243,7 +243,7 @@ pub(super) fn list(folder: &Path) -> io::Result<Vec<DirEntry>> {
 
 /// The file's state and its device.
 #[cfg(unix)]
-fn stat(metadata: &Metadata) -> (Stat, u64) {
+pub(super) fn stat(metadata: &Metadata) -> (Stat, u64) {
     use std::os::unix::fs::MetadataExt;
 
     let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
@@ -258,7 +258,7 @@ fn stat(metadata: &Metadata) -> (Stat, u64) {
 
 /// The file's state and its device.
 #[cfg(not(unix))]
-fn stat(metadata: &Metadata) -> (Stat, u64) {
+pub(super) fn stat(metadata: &Metadata) -> (Stat, u64) {
     let since_1970 = |time: std::time::SystemTime| match time.duration_since(std::time::UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
         Err(before) => {

@@ -24,6 +24,24 @@ pub struct KnownNote {
     pub absolute: String,
 }
 
+impl KnownNote {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            stat: Stat {
+                size: row.get::<_, i64>(1)? as u64,
+                mtime_ns: row.get(2)?,
+                ctime_ns: row.get(3)?,
+                inode: row.get::<_, i64>(4)? as u64,
+            },
+            hash: row.get(5)?,
+            curated: row.get(6)?,
+            source: row.get(7)?,
+            absolute: row.get(8)?,
+        })
+    }
+}
+
 /// A note that was read and cut, ready to be written.
 #[derive(Debug)]
 pub struct PreparedNote {
@@ -90,27 +108,19 @@ pub enum Delta {
 impl Store {
     /// Every note the store knows, by path.
     pub fn notes(&self) -> Result<rustc_hash::FxHashMap<String, KnownNote>> {
-        let sql = "SELECT path, id, size, mtime_ns, ctime_ns, inode, hash, curated, source, absolute FROM note";
+        let sql = "SELECT id, size, mtime_ns, ctime_ns, inode, hash, curated, source, absolute, path FROM note";
         let mut statement = self.connection.prepare_cached(sql).named(&self.path)?;
-        let rows = statement.query_map([], |row| {
-            Ok((
-                row.get::<_, String>(0)?,
-                KnownNote {
-                    id: row.get(1)?,
-                    stat: Stat {
-                        size: row.get::<_, i64>(2)? as u64,
-                        mtime_ns: row.get(3)?,
-                        ctime_ns: row.get(4)?,
-                        inode: row.get::<_, i64>(5)? as u64,
-                    },
-                    hash: row.get(6)?,
-                    curated: row.get(7)?,
-                    source: row.get(8)?,
-                    absolute: row.get(9)?,
-                },
-            ))
-        });
+        let rows = statement.query_map([], |row| Ok((row.get(9)?, KnownNote::read(row)?)));
         rows.and_then(|rows| rows.collect()).named(&self.path)
+    }
+
+    /// What is known of one note.
+    pub fn note(&self, path: &str) -> Result<Option<KnownNote>> {
+        let sql = "SELECT id, size, mtime_ns, ctime_ns, inode, hash, curated, source, absolute FROM note WHERE path = ?1";
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([path], KnownNote::read).optional())
+            .named(&self.path)
     }
 
     /// `(path, source, chunks)` of every note, by path.
@@ -344,11 +354,20 @@ pub fn stem_key(path: &str) -> String {
     crate::text::fold(stem)
 }
 
-/// The number of a source, as it is stored, for its name.
+/// The source with a stored number.
+pub fn source_of(number: u8) -> Source {
+    match number {
+        0 => Source::Memory,
+        1 => Source::Sessions,
+        _ => Source::Extra,
+    }
+}
+
+/// The name of a source with a stored number.
 pub fn source_name(source: u8) -> &'static str {
-    match source {
-        number if number == Source::Memory as u8 => "memory",
-        number if number == Source::Sessions as u8 => "sessions",
-        _ => "extra",
+    match source_of(source) {
+        Source::Memory => "memory",
+        Source::Sessions => "sessions",
+        Source::Extra => "extra",
     }
 }
