@@ -53,6 +53,31 @@ fn identifiers_are_found_whole_and_by_part() {
 }
 
 #[test]
+fn identifiers_have_pieces_and_joined_words_have_words() {
+    #[track_caller]
+    fn assert_pieces(text: &str, words: &[&str], pieces: &[&str]) {
+        let (mut found_words, mut found_pieces) = (Vec::new(), Vec::new());
+        for_each_term(text, &mut |term| {
+            if term.piece { &mut found_pieces } else { &mut found_words }.push(term.text.to_owned());
+        });
+        assert_eq!(found_words, words, "{text}");
+        assert_eq!(found_pieces, pieces, "{text}");
+    }
+    assert_pieces("retry_index", &["retryindex"], &["retry", "index"]);
+    assert_pieces("index.toml", &["index.toml"], &["index", "toml"]);
+    assert_pieces("rebuildIndex", &["rebuildindex"], &["rebuild", "index"]);
+    assert_pieces("VLAN10", &["vlan10"], &["vlan", "10"]);
+    assert_pieces("std::fs", &["std::fs"], &["std", "fs"]);
+    assert_pieces("ada@mail", &["ada@mail"], &["ada", "mail"]);
+    assert_pieces("dual-region", &["dualregion", "dual", "region"], &[]);
+    assert_pieces("GB/s", &["gb/s", "gb", "s"], &[]);
+    assert_pieces("don't", &["dont"], &[]);
+    assert_pieces("the plain index.", &["the", "plain", "index"], &[]);
+    assert_pieces("read-index_v", &["readindexv", "read"], &["index", "v"]);
+    assert_pieces("東京", &["東", "東京", "京"], &[]);
+}
+
+#[test]
 fn one_name_in_three_spellings_is_one_term() {
     let wholes = ["retry_index", "retry-index", "retryIndex"].map(|name| index_terms(name).swap_remove(0));
     assert_eq!(wholes, ["retryindex"; 3]);
