@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::lexical::Lexical;
 use crate::note::plain;
 use crate::rank::decay::{Decay, dated};
+use crate::rank::hybrid::{text_score, vector_weight};
 use crate::rank::{Candidate, Explanation, Fusion, PathMatch, RankOptions, Ranked};
 use crate::scan::Source;
 use crate::snippet::snippet;
@@ -20,8 +21,8 @@ const DAY_NS: i64 = 86_400_000_000_000;
 /// The first pool holds so many candidates of each side times the multiplier, whatever the number of results asked for:
 /// a pool that grew with it would let the first hits of a longer list differ from a shorter one.
 pub const POOL_UNIT: usize = 24;
-/// Default share of the vector score: see docs/decisions on fusion.
-const VECTOR_WEIGHT: f32 = 0.2;
+/// The share of the vector score in the seeds' formula.
+const SEEDS_VECTOR_WEIGHT: f32 = 0.7;
 /// The factor that `temporalDecay: auto` never falls below: old facts stay findable (docs/decisions on decay).
 pub const AUTO_DECAY_FLOOR: f32 = 0.9;
 
@@ -196,6 +197,8 @@ impl Search<'_> {
         let mut pass = lexical.pass(&weighted, self.options.sources)?;
         let terms: Vec<String> = weighted.into_iter().map(|(term, _)| term).collect();
         let outside = self.outside()?;
+        // The best of all chunks, whatever is asked for: the weights must not depend on the number of results.
+        let best_text = pass.top(1).first().map_or(0.0, |best| text_score(best.bm25, pass.ceiling()));
         let mut chosen: Vec<Ranked> = Vec::new();
         let mut taken = rustc_hash::FxHashSet::default();
         let mut pool = POOL_UNIT * self.options.candidate_multiplier.clamp(1, 20);
@@ -220,7 +223,7 @@ impl Search<'_> {
             signals.retain(|id, _| !taken.contains(id));
             self.complete(&mut signals, pass.as_mut(), vector.filter(|_| state.is_some()))?;
             let candidates = self.candidates(&signals)?;
-            let options = self.rank_options(pass.ceiling(), spread, state.is_some());
+            let options = self.rank_options(best_text, pass.ceiling(), spread, state.is_some());
             let mut words = |id: u64| self.derived.words(self.store, id);
             // The rest of the last pool is not asked for: ordering it is most of the work.
             let last = self.options.max_results <= pool;
@@ -342,10 +345,13 @@ impl Search<'_> {
         day.map(|day| self.options.today - day)
     }
 
-    fn rank_options(&self, bm25_ceiling: f32, spread: Spread, vectors: bool) -> RankOptions {
+    fn rank_options(&self, best_text: f64, bm25_ceiling: f32, spread: Spread, vectors: bool) -> RankOptions {
         let options = self.options;
-        let seeds = if options.fusion == Fusion::WeightedRank { 0.7 } else { VECTOR_WEIGHT };
-        let (vector_weight, text_weight) = options.weights.unwrap_or((seeds, 1.0 - seeds));
+        let vector_weight = match options.fusion {
+            Fusion::Absolute => vector_weight(best_text) as f32,
+            Fusion::WeightedRank => SEEDS_VECTOR_WEIGHT,
+        };
+        let (vector_weight, text_weight) = options.weights.unwrap_or((vector_weight, 1.0 - vector_weight));
         RankOptions {
             fusion: options.fusion,
             vector_weight,

@@ -58,6 +58,21 @@ pub fn weights(options: &RankOptions) -> (f64, f64) {
     if sum > 0.0 { (vector / sum, text / sum) } else { (0.5, 0.5) }
 }
 
+/// The share of the vector score when words answer the question, and when they say nothing.
+const LEAST_VECTOR_WEIGHT: f64 = 0.1;
+const MOST_VECTOR_WEIGHT: f64 = 0.5;
+
+/// The share of the vector score where the user set none: `0.1 + 0.4 * (1 - best)^8`, `best` being the text score of the best
+/// chunk of the whole index.
+///
+/// The more of the question's words one chunk holds, the more words are to be trusted: names and numbers are what vectors
+/// know least about. A question without a word in common with any note (another language, another wording) is left to
+/// the vectors, and its hits can reach the usual threshold.
+pub fn vector_weight(best: f64) -> f64 {
+    let unanswered = 1.0 - if best.is_nan() { 0.0 } else { best.clamp(0.0, 1.0) };
+    LEAST_VECTOR_WEIGHT + (MOST_VECTOR_WEIGHT - LEAST_VECTOR_WEIGHT) * unanswered.powi(8)
+}
+
 /// The highest `bm25 / ceiling`: every term at saturation, with the coverage factor of a note that holds them all.
 const MOST_SHARE: f64 = 1.5;
 
@@ -170,15 +185,24 @@ mod tests {
     fn a_chunk_without_vector_is_judged_by_its_words_alone() {
         let options = RankOptions { vector_weight: 0.5, text_weight: 0.5, bm25_ceiling: 10.0, ..options() };
         let merged = merge(&candidate(1).bm25(5.0), &options);
-        assert_eq!((merged.vector_score, merged.merged), (None, 0.25));
-        assert_eq!(merged.shown, 0.5);
+        let words = text_score(5.0, 10.0);
+        assert_eq!((merged.vector_score, merged.merged), (None, words / 2.0));
+        assert_eq!(merged.shown, (words / 2.0).sqrt());
     }
 
     #[test]
     fn without_a_query_vector_the_merged_score_is_the_text_score() {
         let options = RankOptions { vectors: false, bm25_ceiling: 10.0, ..options() };
         let merged = merge(&candidate(1).bm25(5.0).cosine(0.9), &options);
-        assert_eq!((merged.vector_score, merged.merged), (None, 0.5));
+        assert_eq!((merged.vector_score, merged.merged), (None, text_score(5.0, 10.0)));
+    }
+
+    #[test]
+    fn vectors_count_more_the_less_words_say() {
+        assert_eq!(vector_weight(0.0), 0.5);
+        assert_eq!(vector_weight(0.5), 0.1 + 0.4 / 256.0);
+        assert_eq!(vector_weight(1.0), 0.1);
+        assert_eq!(vector_weight(f64::NAN), 0.5);
     }
 
     #[test]

@@ -388,16 +388,18 @@ mod tests {
         let options = RankOptions { decay: decay::Decay::Exponential { half_life_days: 30.0 }, ..options() };
         let hit = ranked(vec![one], &options)[0];
         let Explanation { text_score, vector_score, merged, decay, importance, .. } = hit.explanation;
-        assert_eq!((text_score, vector_score, merged), (0.5, Some(0.5), 0.5));
+        let words = hybrid::text_score(5.0, options.bm25_ceiling) as f32;
+        assert_eq!((text_score, vector_score), (words, Some(0.5)));
+        assert!((merged - (words + 0.5) / 2.0).abs() < 1e-6);
         assert_eq!((decay, importance), (0.5, 1.25));
-        assert!((hit.score - 0.5f32.sqrt() * 0.625).abs() < 1e-6);
+        assert!((hit.score - merged.sqrt() * 0.625).abs() < 1e-6);
         assert_eq!((hit.explanation.lexical_rank, hit.explanation.vector_rank), (Some(2), Some(5)));
         assert_eq!((hit.explanation.vector_weight, hit.explanation.text_weight), (0.5, 0.5));
     }
 
     #[test]
     fn importance_lifts_the_order_above_one_but_not_the_score() {
-        let perfect = || candidate(1).bm25(10.0).cosine(1.0);
+        let perfect = || candidate(1).bm25(15.0).cosine(1.0);
         let important = Candidate { id: 2, path: "z.md".into(), importance: Some(9), ..perfect() };
         let list = ranked(vec![perfect(), important], &options());
         assert_eq!(ids(&list), [2, 1]);
