@@ -133,8 +133,11 @@ fn assert_agrees(lexical: &Lexical, entries: &[Entry], query: &str) {
 
 fn corpus(size: usize) -> impl Strategy<Value = Vec<(String, String)>> {
     let words = || {
-        proptest::collection::vec(prop_oneof!["[abc]", "[a-f]{2}", "[abc]_[a-f]{2}", "x_y", "東京都", "Zed"], 0..30)
-            .prop_map(|words| words.join(" "))
+        proptest::collection::vec(
+            prop_oneof!["[abc]", "[a-f]{2}", "[abc]_[a-f]{2}", "x_y", "東京都", "Zed"],
+            0..30,
+        )
+        .prop_map(|words| words.join(" "))
     };
     proptest::collection::vec((words(), prop_oneof![Just(String::new()), words()]), 1..size)
 }
@@ -359,7 +362,10 @@ fn a_word_beats_the_same_word_inside_an_identifier() {
         let inside = format!("rebuild the {identifier} nightly");
         assert_eq!(found(&[&inside, "rebuild the small old index nightly"], "index"), [1, 0], "{identifier}");
     }
-    assert_eq!(found(&["rebuild the retry-index nightly", "rebuild the small old index nightly"], "index"), [0, 1]);
+    assert_eq!(
+        found(&["rebuild the retry-index nightly", "rebuild the small old index nightly"], "index"),
+        [0, 1]
+    );
 }
 
 #[test]
