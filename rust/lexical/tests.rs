@@ -373,10 +373,10 @@ fn a_note_with_every_word_comes_before_one_that_repeats_three_of_four() {
     let texts = [
         "berth harbour winter berth harbour winter berth harbour winter",
         "the berth fee at the harbour in winter",
-        "groceries on the way home today",
+        "groceries and the fee of the car",
         "the printer is out of toner again",
     ];
-    assert_eq!(found(&texts, "berth fee harbour winter"), [1, 0]);
+    assert_eq!(found(&texts, "berth fee harbour winter"), [1, 0, 2]);
 }
 
 #[test]
