@@ -12,7 +12,7 @@ use crate::rank::{Candidate, Explanation, Fusion, PathMatch, RankOptions, Ranked
 use crate::scan::Source;
 use crate::snippet::snippet;
 use crate::store::{ChunkFacts, Selected, Store, StoreVectors, stem_key};
-use crate::text::query_terms;
+use crate::text::weighted_query_terms;
 use crate::vector::rows::RowsOr;
 use crate::vector::{Spread, Vectors, cosine, unpack};
 
@@ -192,8 +192,9 @@ impl Search<'_> {
                 state.index.dims()
             )));
         }
-        let terms = query_terms(self.query);
-        let mut pass = lexical.pass(&terms, self.options.sources)?;
+        let weighted = weighted_query_terms(self.query);
+        let mut pass = lexical.pass(&weighted, self.options.sources)?;
+        let terms: Vec<String> = weighted.into_iter().map(|(term, _)| term).collect();
         let outside = self.outside()?;
         let mut chosen: Vec<Ranked> = Vec::new();
         let mut taken = rustc_hash::FxHashSet::default();

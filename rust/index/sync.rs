@@ -552,6 +552,7 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
     {
         return Outcome::Same(known.id, found.stat);
     }
+    let known = known.is_some();
     let note = decode(bytes);
     let chunks = chunk(&note.text, found.curated, options.chunking)
         .into_iter()
@@ -570,7 +571,7 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
         );
     }
     let warning = (!warning.is_empty()).then(|| warning.join("; "));
-    Outcome::Note(Box::new(PreparedNote { found, hash, text: note.text, chunks, warning }))
+    Outcome::Note(Box::new(PreparedNote { found, hash, text: note.text, chunks, warning, known }))
 }
 
 fn short_hash(bytes: &[u8]) -> [u8; 16] {
@@ -611,7 +612,7 @@ fn write_all(
                     Outcome::Unreadable(skipped) => report.skipped.push(skipped),
                     Outcome::Note(note) => {
                         bytes += note.text.len();
-                        let known = store.remove_note(&note.found.path, generation, &mut removed)?;
+                        let known = note.known && store.remove_note(&note.found.path, generation, &mut removed)?;
                         let ids = store.add_note(&note)?;
                         // Handed on before this transaction ends, published after: both work at once.
                         add_lexically(lexical, &ids, &note)?;

@@ -184,7 +184,7 @@ impl Snapshot {
     }
 
     /// Scores every chunk for `terms`.
-    pub(super) fn pass(&self, terms: &[String], sources: u8) -> tantivy::Result<Pass<'_>> {
+    pub(super) fn pass(&self, terms: &[(String, f32)], sources: u8) -> tantivy::Result<Pass<'_>> {
         let mut rows = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         rows.scores.clear();
         rows.scores.resize(self.all, 0.0);
@@ -194,9 +194,9 @@ impl Snapshot {
         let mut pass = Pass { snapshot: self, rows, sources, ceiling: 0.0 };
         // What occurs nowhere can be held by nobody.
         let mut weights = Vec::with_capacity(terms.len());
-        for (number, term) in terms.iter().enumerate() {
+        for (number, (term, weight)) in terms.iter().enumerate() {
             let bit = 1_u128.checked_shl(number as u32).unwrap_or(0);
-            let (idf, found) = self.score(term, bit, &mut pass.rows)?;
+            let (idf, found) = self.score(term, *weight, bit, &mut pass.rows)?;
             pass.ceiling += idf;
             weights.push(if found { idf } else { 0.0 });
         }
@@ -204,26 +204,26 @@ impl Snapshot {
         Ok(pass)
     }
 
-    /// Adds the scores of one term and returns its IDF and whether any chunk holds it.
-    fn score(&self, term: &str, bit: u128, rows: &mut Rows) -> tantivy::Result<(f32, bool)> {
+    /// Adds the scores of one term and returns its weighted IDF and whether any chunk holds it.
+    fn score(&self, term: &str, weight: f32, bit: u128, rows: &mut Rows) -> tantivy::Result<(f32, bool)> {
         let Rows { scores, held, found, merged } = rows;
         let piece = format!("{PIECE_MARK}{term}");
         for (segment, found) in self.segments.iter().zip(found.iter_mut()) {
             found.places.clear();
             found.counts.clear();
-            for (field, term, weight) in [
+            for (field, term, counts) in [
                 (self.fields.text, term, 1.0),
                 (self.fields.text, &piece, PIECE_WEIGHT),
                 (self.fields.context, term, CONTEXT_WEIGHT),
                 (self.fields.path, term, PATH_WEIGHT),
             ] {
                 if let Some(postings) = segment.postings(field, term)? {
-                    found.add(postings, weight, segment.reader.alive_bitset(), merged);
+                    found.add(postings, counts, segment.reader.alive_bitset(), merged);
                 }
             }
         }
         let holding = found.iter().map(|found| found.places.len()).sum();
-        let idf = idf(self.live, holding);
+        let idf = weight * idf(self.live, holding);
         for (segment, found) in self.segments.iter().zip(found) {
             let lengths = &segment.columns.lengths[..];
             let scores = &mut scores[segment.base as usize..][..lengths.len()];
@@ -239,7 +239,7 @@ impl Snapshot {
         Ok((idf, holding > 0))
     }
 
-    /// Takes off what a note lacks of the query: `score · (1 + C · covered⁴) / (1 + C)`, where `covered` is the share of the
+    /// Adds what a note has of the query: `score · (1 + C · covered⁴)`, where `covered` is the share of the
     /// IDFs of the terms that the chunk's note holds as words.
     ///
     /// BM25 alone puts a chunk that repeats three of four words above one whose note holds all four. The fourth power
@@ -258,7 +258,7 @@ impl Snapshot {
                     covered += weights[bits.trailing_zeros() as usize];
                     bits &= bits - 1;
                 }
-                (1.0 + COVERAGE * (covered / known).powi(4)) / (1.0 + COVERAGE)
+                1.0 + COVERAGE * (covered / known).powi(4)
             })
             .collect();
         for (score, &note) in rows.scores.iter_mut().zip(&self.notes) {

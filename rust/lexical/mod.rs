@@ -63,8 +63,8 @@ pub trait LexicalPass {
     fn top(&mut self, limit: usize) -> Vec<LexicalHit>;
     /// Exact BM25 of given chunks; 0 for a chunk without any query term.
     fn scores(&mut self, ids: &[u64]) -> Result<Vec<f32>>;
-    /// What a chunk that holds every query term at saturation would score: the sum of the terms' IDFs, a term that
-    /// occurs nowhere counted with the highest IDF. BM25 / this is in 0..1.
+    /// The sum of the terms' weighted IDFs, a term that occurs nowhere counted with the highest IDF: what a chunk with every
+    /// term at saturation reaches before coverage is added. BM25 / this is in 0..1.5.
     fn ceiling(&self) -> f32;
 }
 
@@ -190,11 +190,11 @@ impl Lexical {
         self.len() == 0
     }
 
-    /// One pass for the distinct `terms`, over chunks whose source is in `sources` (bit `1 << source`).
+    /// One pass for the distinct `terms` and what each counts, over chunks whose source is in `sources` (bit `1 << source`).
     ///
     /// # Errors
     /// When the postings cannot be read.
-    pub fn pass(&self, terms: &[String], sources: u8) -> Result<Box<dyn LexicalPass + '_>> {
+    pub fn pass(&self, terms: &[(String, f32)], sources: u8) -> Result<Box<dyn LexicalPass + '_>> {
         match &self.current {
             None => Ok(Box::new(bm25::Nothing::new(terms.len()))),
             Some(current) => Ok(Box::new(current.snapshot.pass(terms, sources).map_err(self.failed())?)),

@@ -58,7 +58,10 @@ pub fn weights(options: &RankOptions) -> (f64, f64) {
     if sum > 0.0 { (vector / sum, text / sum) } else { (0.5, 0.5) }
 }
 
-/// `bm25 / ceiling`: the share of what a chunk with every query word at saturation would reach.
+/// The highest `bm25 / ceiling`: every term at saturation, with the coverage factor of a note that holds them all.
+const MOST_SHARE: f64 = 1.5;
+
+/// `1 - (1 - share / 1.5)^1.5` with `share = bm25 / ceiling`: the share itself while it is small, 1 where it ends.
 ///
 /// 0 only without any query word, and rising with BM25. The ceiling is the sum of the IDFs of the query's words, as in
 /// Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval" (2023), theoretical bounds. Without a
@@ -69,8 +72,12 @@ pub fn text_score(bm25: f32, ceiling: f32) -> f64 {
         return 0.0;
     }
     let ceiling = f64::from(ceiling);
-    let share = if ceiling > 0.0 && ceiling.is_finite() { bm25 / ceiling } else { 1.0 - 1.0 / (1.0 + bm25) };
-    share.min(1.0)
+    if ceiling > 0.0 && ceiling.is_finite() {
+        let share = (bm25 / ceiling / MOST_SHARE).min(1.0);
+        1.0 - (1.0 - share).powf(MOST_SHARE)
+    } else {
+        1.0 - 1.0 / (1.0 + bm25)
+    }
 }
 
 /// `(cosine - mean) / (5 * deviation)` within 0..1: how far a chunk stands out of all chunks.
@@ -111,8 +118,11 @@ mod tests {
 
     #[test]
     fn a_text_score_is_the_share_of_the_ceiling() {
-        assert_eq!(text_score(3.0, 12.0), 0.25);
-        assert_eq!(text_score(12.5, 12.0), 1.0);
+        // 1 - (1 - 0.25 / 1.5)^1.5 and 1 - (1 - 1 / 1.5)^1.5.
+        assert!((text_score(3.0, 12.0) - 0.239_274).abs() < 1e-6);
+        assert!((text_score(12.0, 12.0) - 0.807_549_9).abs() < 1e-6);
+        assert_eq!(text_score(18.0, 12.0), 1.0);
+        assert_eq!(text_score(19.0, 12.0), 1.0);
     }
 
     #[test]

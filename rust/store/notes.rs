@@ -55,6 +55,8 @@ pub struct PreparedNote {
     pub chunks: Vec<(Chunk, [u8; 16])>,
     /// What the user should know (lenient decoding, unreadable marks).
     pub warning: Option<String>,
+    /// The store holds an older state of it, to be removed first.
+    pub known: bool,
 }
 
 /// A chunk's place and signals, without its text.
@@ -202,19 +204,18 @@ impl Store {
     }
 
     fn content(&self, hash: &[u8; 16]) -> Result<i64> {
-        let found = self
+        let made = self
             .connection
-            .prepare_cached("SELECT id FROM content WHERE hash = ?1")
-            .and_then(|mut statement| statement.query_row([hash], |row| row.get(0)).optional())
+            .prepare_cached("INSERT OR IGNORE INTO content(hash) VALUES(?1)")
+            .and_then(|mut statement| statement.execute([hash]))
             .named(&self.path)?;
-        match found {
-            Some(id) => Ok(id),
-            None => self
-                .connection
-                .prepare_cached("INSERT INTO content(hash) VALUES(?1)")
-                .and_then(|mut statement| statement.insert([hash]))
-                .named(&self.path),
+        if made == 1 {
+            return Ok(self.connection.last_insert_rowid());
         }
+        self.connection
+            .prepare_cached("SELECT id FROM content WHERE hash = ?1")
+            .and_then(|mut statement| statement.query_row([hash], |row| row.get(0)))
+            .named(&self.path)
     }
 
     /// Removes a note and its chunks, whose ids are pushed to `removed`; within [`Store::write`]. False if it is unknown.

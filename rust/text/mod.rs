@@ -12,7 +12,7 @@ mod grams;
 
 use std::hash::Hasher as _;
 
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 
 use compound::Compound;
 pub use estimate::token_estimate;
@@ -73,16 +73,30 @@ pub fn for_each_term(text: &str, sink: &mut dyn FnMut(Term<'_>)) {
 /// A single CJK character is asked for by itself only where its run is one character long; otherwise by bigrams.
 /// All of them are among the index terms of the same text.
 pub fn query_terms(query: &str) -> Vec<String> {
-    let mut seen = FxHashSet::default();
-    let mut terms = Vec::new();
+    weighted_query_terms(query).into_iter().map(|(term, _)| term).collect()
+}
+
+/// As [`query_terms`], with what each counts: 1 for words and whole identifiers, [`QUERY_PIECE_WEIGHT`] for what is only a
+/// piece of one. Who asks for `retry_index` means that name, and its pieces are two more chances, not two more questions.
+pub fn weighted_query_terms(query: &str) -> Vec<(String, f32)> {
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut terms: Vec<(String, f32)> = Vec::new();
     walk(query, Mode::Query, &mut |term: Term<'_>| {
-        if terms.len() < MAX_QUERY_TERMS && !seen.contains(term.text) {
-            seen.insert(term.text.to_owned());
-            terms.push(term.text.to_owned());
+        let weight = if term.piece { QUERY_PIECE_WEIGHT } else { 1.0 };
+        match places.get(term.text) {
+            Some(&place) => terms[place].1 = weight.max(terms[place].1),
+            None if terms.len() < MAX_QUERY_TERMS => {
+                places.insert(term.text.to_owned(), terms.len());
+                terms.push((term.text.to_owned(), weight));
+            }
+            None => {}
         }
     });
     terms
 }
+
+/// What a piece of an identifier in a query counts.
+pub const QUERY_PIECE_WEIGHT: f32 = 0.25;
 
 /// Sorted, distinct hashes of the words of `text`, for Jaccard similarity. Empty for a text without words.
 pub fn token_set(text: &str) -> Vec<u64> {
