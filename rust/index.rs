@@ -18,8 +18,8 @@ use crate::store::{KnownNote, Selected, Store};
 use derived::Derived;
 
 pub use derived::Engine;
-pub use status::Status;
 pub use search::{AUTO_DECAY_FLOOR, Hit, POOL_UNIT, SearchOptions, SearchResult};
+pub use status::Status;
 pub use sync::{Progress, SyncOptions, SyncReport};
 
 /// Pause between two looks at a lock another process holds.
@@ -153,7 +153,10 @@ impl Index {
     fn write(&self, wait_ms: u64) -> Result<WriteGuard<'_>> {
         self.check_process()?;
         if self.read_only {
-            return Err(Error::Argument(format!("the index {} was opened for reading only", self.path.display())));
+            return Err(Error::Argument(format!(
+                "the index {} was opened for reading only",
+                self.path.display()
+            )));
         }
         let mut writer = unpoisoned(self.writer.lock());
         if writer.lock.is_none() {

@@ -17,7 +17,12 @@ use crate::scan::{ExtraPath, ScanSpec, Skipped};
 use crate::store::source_name;
 use crate::syntax::{self, Node, Value};
 
-create_exception!(memgrep._core, CoreError, PyException, "Something failed below the binding; `kind` says what.");
+create_exception!(
+    memgrep._core,
+    CoreError,
+    PyException,
+    "Something failed below the binding; `kind` says what."
+);
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
@@ -58,7 +63,9 @@ fn with_progress<T: Send>(
     let tell = |stage: &str, done: usize, total: usize| {
         Python::attach(|py| {
             let answer = py.check_signals().and_then(|()| match &callback {
-                Some(callback) => callback.call1(py, (stage, done, total)).map(|answer| answer.is_none(py) || answer.is_truthy(py).unwrap_or(true)),
+                Some(callback) => callback
+                    .call1(py, (stage, done, total))
+                    .map(|answer| answer.is_none(py) || answer.is_truthy(py).unwrap_or(true)),
                 None => Ok(true),
             });
             answer.unwrap_or_else(|error| {
@@ -362,7 +369,13 @@ impl Index {
     }
 
     /// Stores packed little-endian f32 vectors, one after the other.
-    fn put_vectors(&self, py: Python<'_>, hashes: Vec<[u8; 16]>, vectors: &[u8], dims: usize) -> PyResult<()> {
+    fn put_vectors(
+        &self,
+        py: Python<'_>,
+        hashes: Vec<[u8; 16]>,
+        vectors: &[u8],
+        dims: usize,
+    ) -> PyResult<()> {
         let vectors = unpack(vectors)?;
         without_gil(py, || self.0.put_vectors(&hashes, &vectors, dims))
     }
@@ -379,7 +392,12 @@ impl Index {
 
     /// Embeds everything pending with the built-in model; how many texts.
     #[pyo3(signature = (model, *, progress = None))]
-    fn embed_pending(&self, py: Python<'_>, model: &StaticModel, progress: Option<Py<PyAny>>) -> PyResult<usize> {
+    fn embed_pending(
+        &self,
+        py: Python<'_>,
+        model: &StaticModel,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<usize> {
         with_progress(py, progress, |progress| self.0.embed_pending(&model.0, progress))
     }
 
@@ -430,8 +448,12 @@ impl Index {
             decay: match decay {
                 "off" => Decay::Off,
                 "on" => Decay::Exponential { half_life_days },
-                "auto" => Decay::Bounded { half_life_days, floor: decay_floor.unwrap_or(index::AUTO_DECAY_FLOOR) },
-                other => return Err(PyValueError::new_err(format!("decay must be on, off or auto, not {other}"))),
+                "auto" => {
+                    Decay::Bounded { half_life_days, floor: decay_floor.unwrap_or(index::AUTO_DECAY_FLOOR) }
+                }
+                other => {
+                    return Err(PyValueError::new_err(format!("decay must be on, off or auto, not {other}")));
+                }
             },
             extra_fades,
             mmr_lambda,
@@ -509,8 +531,9 @@ fn source_bits(names: Option<&[String]>) -> PyResult<u8> {
     let Some(names) = names else { return Ok(u8::MAX) };
     names.iter().try_fold(0, |bits, name| {
         let bit = (0..3).find(|&source| source_name(source) == name);
-        bit.map(|bit| bits | 1 << bit)
-            .ok_or_else(|| PyValueError::new_err(format!("source must be memory, sessions or extra, not {name}")))
+        bit.map(|bit| bits | 1 << bit).ok_or_else(|| {
+            PyValueError::new_err(format!("source must be memory, sessions or extra, not {name}"))
+        })
     })
 }
 

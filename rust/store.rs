@@ -79,10 +79,14 @@ pub(crate) trait Named<T> {
 impl<T> Named<T> for rusqlite::Result<T> {
     fn named(self, path: &Path) -> Result<T> {
         self.map_err(|error| {
-            use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly};
+            use rusqlite::ErrorCode::{
+                DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly,
+            };
             let code = error.sqlite_error_code();
             let help = match code {
-                Some(DatabaseCorrupt | NotADatabase) => "; the file is damaged: `memgrep index` rebuilds it from the notes",
+                Some(DatabaseCorrupt | NotADatabase) => {
+                    "; the file is damaged: `memgrep index` rebuilds it from the notes"
+                }
                 Some(DiskFull) => "; free some space and run `memgrep index` again, nothing is lost",
                 Some(DatabaseBusy | DatabaseLocked) => "; another process is writing, try again",
                 Some(ReadOnly) => "; the file or its folder cannot be written",
@@ -141,7 +145,9 @@ impl Store {
         }
         // The mark goes into the file itself before the write-ahead log is switched on: whoever looks at the first page
         // sees whose file it is.
-        self.batch(&format!("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id={APPLICATION_ID};"))?;
+        self.batch(&format!(
+            "PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id={APPLICATION_ID};"
+        ))?;
         self.batch("PRAGMA journal_mode=WAL; BEGIN IMMEDIATE")?;
         // Another process may have made the tables between our look and our lock.
         if self.one::<u32>("PRAGMA user_version")? == 0 {
@@ -232,7 +238,10 @@ impl Store {
     fn close_generation(&self, generation: u64) -> Result<()> {
         let generation = generation as i64;
         let run = |sql: &str, value: i64| {
-            self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([value])).named(&self.path)
+            self.connection
+                .prepare_cached(sql)
+                .and_then(|mut statement| statement.execute([value]))
+                .named(&self.path)
         };
         run("UPDATE meta SET value = ?1 WHERE key = 'generation'", generation)?;
         if self.changed.get() == Changed::Text {

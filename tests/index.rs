@@ -39,8 +39,12 @@ impl Place {
     }
 
     fn options(&self) -> SyncOptions<'static> {
-        let spec =
-            ScanSpec { workspace: self.workspace.clone(), extra: Vec::new(), max_file_bytes: 1 << 20, ignore: Vec::new() };
+        let spec = ScanSpec {
+            workspace: self.workspace.clone(),
+            extra: Vec::new(),
+            max_file_bytes: 1 << 20,
+            ignore: Vec::new(),
+        };
         SyncOptions {
             spec,
             chunking: Chunking { tokens: 400, overlap: 80 },
@@ -109,7 +113,8 @@ fn f056_renamed_and_deleted_notes_are_gone_from_the_next_answer() {
     place.sync(&index);
     assert_eq!(paths(&index, "VLAN"), ["memory/2026-02-10.md"]);
 
-    fs::rename(place.workspace.join("memory/2026-02-10.md"), place.workspace.join("memory/moved.md")).expect("rename");
+    fs::rename(place.workspace.join("memory/2026-02-10.md"), place.workspace.join("memory/moved.md"))
+        .expect("rename");
     fs::remove_file(place.workspace.join("memory/topics/dns.md")).expect("remove");
     let report = place.sync(&index);
 
@@ -151,7 +156,11 @@ fn equal_size_and_restored_time_do_not_hide_a_change() {
     let before = fs::metadata(&path).and_then(|data| data.modified()).expect("a time");
 
     fs::write(&path, "AdGuard answers on 192.168.10.3\n").expect("a note");
-    fs::File::options().write(true).open(&path).and_then(|file| file.set_modified(before)).expect("time set back");
+    fs::File::options()
+        .write(true)
+        .open(&path)
+        .and_then(|file| file.set_modified(before))
+        .expect("time set back");
     place.sync(&index);
 
     assert_eq!(paths(&index, "192.168.10.3")[0], "memory/topics/dns.md");
@@ -220,7 +229,8 @@ fn vectors_follow_their_text_when_it_moves() {
     let hashes: Vec<[u8; 16]> = pending.iter().map(|(hash, _)| *hash).collect();
     index.put_vectors(&hashes, &rows, 3).expect("stored");
 
-    fs::rename(place.workspace.join("memory/topics/dns.md"), place.workspace.join("memory/other.md")).expect("rename");
+    fs::rename(place.workspace.join("memory/topics/dns.md"), place.workspace.join("memory/other.md"))
+        .expect("rename");
     place.sync(&index);
 
     assert_eq!(index.pending_counts().expect("counts"), (0, 0));
@@ -338,9 +348,13 @@ fn derived_files(place: &Place) -> Vec<PathBuf> {
 fn filled_place() -> (Place, Vec<f32>) {
     let mut notes: Vec<(String, String)> = Vec::new();
     for number in 0..600 {
-        notes.push((format!("memory/n{number}.md"), format!("note {number} speaks of topic{} only\n", number % 7)));
+        notes.push((
+            format!("memory/n{number}.md"),
+            format!("note {number} speaks of topic{} only\n", number % 7),
+        ));
     }
-    let borrowed: Vec<(&str, &str)> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let borrowed: Vec<(&str, &str)> =
+        notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let place = Place::new(&borrowed);
     let index = place.open();
     place.sync(&index);

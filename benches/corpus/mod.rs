@@ -179,7 +179,7 @@ fn date(day: u64) -> String {
 fn path(number: u64, topic: u64) -> String {
     match number {
         0 => "MEMORY.md".to_owned(),
-        _ if number % 2 == 0 => format!("memory/topics/{}-{number}.md", topic_word(topic, 0)),
+        _ if number.is_multiple_of(2) => format!("memory/topics/{}-{number}.md", topic_word(topic, 0)),
         _ if number / 2 < 365 => format!("memory/{}.md", date(number / 2)),
         _ => {
             let slug = SLUGS[(number / 2 / 365 % 8) as usize];

@@ -132,7 +132,12 @@ impl Derived {
     }
 
     /// Whether a search at `generation` under `fingerprint` needs nothing done first.
-    pub(super) fn is_current(&self, generation: u64, text_generation: u64, fingerprint: Option<&str>) -> bool {
+    pub(super) fn is_current(
+        &self,
+        generation: u64,
+        text_generation: u64,
+        fingerprint: Option<&str>,
+    ) -> bool {
         let lexical = self.lexical.as_ref().and_then(Lexical::generation) == Some(text_generation);
         let vectors = match (&self.vectors, fingerprint) {
             (_, None) => true,
@@ -171,7 +176,12 @@ impl Derived {
     }
 
     /// Brings the vectors of the fingerprint to `generation` in memory: from the file, by replay, or from the store.
-    pub(super) fn load_vectors(&mut self, store: &Store, generation: u64, chosen: Option<(&str, Selected)>) -> Result<()> {
+    pub(super) fn load_vectors(
+        &mut self,
+        store: &Store,
+        generation: u64,
+        chosen: Option<(&str, Selected)>,
+    ) -> Result<()> {
         let Some((name, selected)) = chosen else {
             self.vectors = None;
             return Ok(());
@@ -182,7 +192,7 @@ impl Derived {
         };
         let mut state = match self.vectors.take() {
             Some(state) if state.fingerprint == name && state.index.dims() == dims => state,
-            _ => self.from_file(name, dims)?,
+            _ => self.open_vectors(name, dims)?,
         };
         match store.delta(Some(state.generation).filter(|&at| at > 0))? {
             _ if state.generation == generation => {}
@@ -202,7 +212,7 @@ impl Derived {
         Ok(())
     }
 
-    fn from_file(&self, name: &str, dims: usize) -> Result<VectorState> {
+    fn open_vectors(&self, name: &str, dims: usize) -> Result<VectorState> {
         let fingerprint = name.to_owned();
         let rows = Rows::open(&self.row_file, name, dims);
         // A file that is missing, damaged, or of another model is as good as none: the store has the vectors.

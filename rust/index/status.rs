@@ -81,9 +81,15 @@ impl Index {
             let mut lines = store.check()?;
             let lexical = Lexical::open(&beside(&self.path, "lexical"))?;
             if lexical.generation() != Some(store.text_generation()?) && store.has_chunks()? {
-                lines.push("the keyword index is behind the store or missing; `memgrep index` brings it up".into());
+                lines.push(
+                    "the keyword index is behind the store or missing; `memgrep index` brings it up".into(),
+                );
             } else if lexical.len() != store.chunk_count()? {
-                lines.push(format!("the keyword index has {} chunks, the store {}", lexical.len(), store.chunk_count()?));
+                lines.push(format!(
+                    "the keyword index has {} chunks, the store {}",
+                    lexical.len(),
+                    store.chunk_count()?
+                ));
             }
             let name = unpoisoned(self.fingerprint.lock()).clone();
             let file = beside(&self.path, "vectors");
@@ -101,7 +107,9 @@ impl Index {
         let file = |path: &Path| path.metadata().map_or(0, |metadata| metadata.len());
         let folder = beside(&self.path, "lexical");
         let lexical = std::fs::read_dir(folder)
-            .map(|entries| entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum())
+            .map(|entries| {
+                entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
+            })
             .unwrap_or(0);
         (file(&self.path), lexical, file(&beside(&self.path, "vectors")))
     }

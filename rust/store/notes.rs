@@ -110,7 +110,8 @@ pub enum Delta {
 impl Store {
     /// Every note the store knows, by path.
     pub fn notes(&self) -> Result<rustc_hash::FxHashMap<String, KnownNote>> {
-        let sql = "SELECT id, size, mtime_ns, ctime_ns, inode, hash, curated, source, absolute, path FROM note";
+        let sql =
+            "SELECT id, size, mtime_ns, ctime_ns, inode, hash, curated, source, absolute, path FROM note";
         let mut statement = self.connection.prepare_cached(sql).named(&self.path)?;
         let rows = statement.query_map([], |row| Ok((row.get(9)?, KnownNote::read(row)?)));
         rows.and_then(|rows| rows.collect()).named(&self.path)
@@ -129,7 +130,8 @@ impl Store {
     pub fn note_list(&self) -> Result<Vec<(String, u8, usize)>> {
         let sql = "SELECT path, source, (SELECT count(*) FROM chunk WHERE chunk.note = note.id) FROM note ORDER BY path";
         let mut statement = self.connection.prepare_cached(sql).named(&self.path)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)? as usize)));
+        let rows =
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)? as usize)));
         rows.and_then(|rows| rows.collect()).named(&self.path)
     }
 
@@ -169,7 +171,13 @@ impl Store {
         note.chunks.iter().map(|(chunk, hash)| self.insert_chunk(id, note, chunk, hash)).collect()
     }
 
-    fn insert_chunk(&self, note: i64, prepared: &PreparedNote, chunk: &Chunk, hash: &[u8; 16]) -> Result<u64> {
+    fn insert_chunk(
+        &self,
+        note: i64,
+        prepared: &PreparedNote,
+        chunk: &Chunk,
+        hash: &[u8; 16],
+    ) -> Result<u64> {
         let content = self.content(hash)?;
         let sql = "INSERT INTO chunk(note, content, first_line, last_line, start, end, importance, triggers, project,
                    context, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
@@ -219,8 +227,10 @@ impl Store {
             .named(&self.path)?;
         let Some(id) = id else { return Ok(false) };
         self.mark(Changed::Text);
-        let mut statement =
-            self.connection.prepare_cached("DELETE FROM chunk WHERE note = ?1 RETURNING id").named(&self.path)?;
+        let mut statement = self
+            .connection
+            .prepare_cached("DELETE FROM chunk WHERE note = ?1 RETURNING id")
+            .named(&self.path)?;
         let ids: Vec<i64> = statement
             .query_map([id], |row| row.get(0))
             .and_then(|rows| rows.collect::<rusqlite::Result<_>>())
@@ -241,7 +251,13 @@ impl Store {
         self.connection
             .prepare_cached(sql)
             .and_then(|mut statement| {
-                statement.execute(params![id, stat.size as i64, stat.mtime_ns, stat.ctime_ns, stat.inode as i64])
+                statement.execute(params![
+                    id,
+                    stat.size as i64,
+                    stat.mtime_ns,
+                    stat.ctime_ns,
+                    stat.inode as i64
+                ])
             })
             .named(&self.path)
             .map(drop)
@@ -328,7 +344,8 @@ impl Store {
 
     /// Chunk ids of the notes whose folded stem is `stem`, in note order.
     pub fn chunks_of_stem(&self, stem: &str) -> Result<Vec<u64>> {
-        let sql = "SELECT c.id FROM note n JOIN chunk c ON c.note = n.id WHERE n.stem = ?1 ORDER BY c.id LIMIT 256";
+        let sql =
+            "SELECT c.id FROM note n JOIN chunk c ON c.note = n.id WHERE n.stem = ?1 ORDER BY c.id LIMIT 256";
         self.ids(sql, params![stem])
     }
 
@@ -348,10 +365,11 @@ impl Store {
 /// The key by which a file is found by name: the folded stem of its last path component.
 pub fn stem_key(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let stem = match name.len().checked_sub(3).and_then(|at| name.is_char_boundary(at).then(|| name.split_at(at))) {
-        Some((stem, end)) if end.eq_ignore_ascii_case(".md") => stem,
-        _ => name,
-    };
+    let stem =
+        match name.len().checked_sub(3).and_then(|at| name.is_char_boundary(at).then(|| name.split_at(at))) {
+            Some((stem, end)) if end.eq_ignore_ascii_case(".md") => stem,
+            _ => name,
+        };
     crate::text::fold(stem)
 }
 

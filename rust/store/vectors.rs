@@ -41,7 +41,10 @@ impl Store {
             .and_then(|mut statement| {
                 statement
                     .query_row([name], |row| {
-                        Ok(Selected { id: row.get(0)?, dims: row.get::<_, Option<i64>>(1)?.map(|dims| dims as usize) })
+                        Ok(Selected {
+                            id: row.get(0)?,
+                            dims: row.get::<_, Option<i64>>(1)?.map(|dims| dims as usize),
+                        })
                     })
                     .optional()
             })
@@ -173,7 +176,12 @@ impl Store {
             let mut rows = statement.query(rusqlite::params_from_iter(values)).named(&self.path)?;
             while let Some(row) = rows.next().named(&self.path)? {
                 let id: i64 = row.get(0).named(&self.path)?;
-                let vector = row.get_ref(1).named(&self.path)?.as_blob().map_err(rusqlite::Error::from).named(&self.path)?;
+                let vector = row
+                    .get_ref(1)
+                    .named(&self.path)?
+                    .as_blob()
+                    .map_err(rusqlite::Error::from)
+                    .named(&self.path)?;
                 sink(id as u64, vector)?;
             }
             Ok(())
@@ -268,7 +276,10 @@ impl Vectors for StoreVectors<'_> {
         for (position, &id) in ids.iter().enumerate() {
             let mut rows = statement.query([id as i64, self.selected.base()]).named(path)?;
             if let Some(row) = rows.next().named(path)? {
-                sink(position, row.get_ref(0).named(path)?.as_blob().map_err(rusqlite::Error::from).named(path)?);
+                sink(
+                    position,
+                    row.get_ref(0).named(path)?.as_blob().map_err(rusqlite::Error::from).named(path)?,
+                );
             }
         }
         Ok(())

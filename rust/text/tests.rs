@@ -78,6 +78,17 @@ fn identifiers_have_pieces_and_joined_words_have_words() {
 }
 
 #[test]
+fn a_query_asks_less_for_pieces_unless_they_also_stand_alone() {
+    let weights =
+        |query: &str| weighted_query_terms(query).into_iter().map(|(_, weight)| weight).collect::<Vec<_>>();
+    let piece = QUERY_PIECE_WEIGHT;
+    assert_eq!(query_terms("retry_index of index"), ["retryindex", "retry", "index", "of"]);
+    assert_eq!(weights("retry_index of index"), [1.0, piece, 1.0, 1.0]);
+    assert_eq!(weights("index of retry_index"), [1.0, 1.0, 1.0, piece]);
+    assert_eq!(weights("dual-region don't"), [1.0; 4]);
+}
+
+#[test]
 fn one_name_in_three_spellings_is_one_term() {
     let wholes = ["retry_index", "retry-index", "retryIndex"].map(|name| index_terms(name).swap_remove(0));
     assert_eq!(wholes, ["retryindex"; 3]);

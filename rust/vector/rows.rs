@@ -158,7 +158,8 @@ mod tests {
     fn saved() -> (tempfile::TempDir, std::path::PathBuf, Vec<(u64, Vec<u8>)>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows");
-        let chunks: Vec<(u64, Vec<u8>)> = (0..20u64).map(|id| (id * 3, pack(&[id as f32, 1.0, 2.0]))).collect();
+        let chunks: Vec<(u64, Vec<u8>)> =
+            (0..20u64).map(|id| (id * 3, pack(&[id as f32, 1.0, 2.0]))).collect();
         Rows::save(&path, "model", 3, &chunks).unwrap();
         (folder, path, chunks)
     }
