@@ -102,7 +102,12 @@ impl Index {
     ///
     /// # Errors
     /// A vector of the wrong length, or a store that cannot be read. A missing store is an empty result.
-    pub fn search(&self, query: &str, vector: Option<&[f32]>, options: &SearchOptions) -> Result<SearchResult> {
+    pub fn search(
+        &self,
+        query: &str,
+        vector: Option<&[f32]>,
+        options: &SearchOptions,
+    ) -> Result<SearchResult> {
         let name = unpoisoned(self.fingerprint.lock()).clone();
         let found = self.read(|store| {
             let generation = store.generation()?;
@@ -127,7 +132,8 @@ impl Index {
         }
         let mut derived = unpoisoned(self.derived.write());
         derived.look(store, generation)?;
-        let behind = derived.lexical.as_ref().and_then(Lexical::generation).is_none_or(|at| at < text_generation);
+        let behind =
+            derived.lexical.as_ref().and_then(Lexical::generation).is_none_or(|at| at < text_generation);
         if behind && !self.read_only && text_generation > 0 {
             drop(derived);
             self.try_catch_up()?;
@@ -174,11 +180,13 @@ struct Signals {
 impl Search<'_> {
     fn run(&self, vector: Option<&[f32]>, generation: u64) -> Result<SearchResult> {
         let text_generation = self.store.text_generation()?;
-        let Some(lexical) = self.derived.lexical.as_ref().filter(|lexical| lexical.generation().is_some()) else {
+        let Some(lexical) = self.derived.lexical.as_ref().filter(|lexical| lexical.generation().is_some())
+        else {
             if self.store.has_chunks()? {
                 return Err(Error::Derived {
                     path: self.derived.paths()[0].to_owned(),
-                    message: "the keyword index is being built by another process; try again in a moment".into(),
+                    message: "the keyword index is being built by another process; try again in a moment"
+                        .into(),
                 });
             }
             return Ok(SearchResult { generation, ..SearchResult::default() });
@@ -227,7 +235,8 @@ impl Search<'_> {
             let mut words = |id: u64| self.derived.words(self.store, id);
             // The rest of the last pool is not asked for: ordering it is most of the work.
             let last = self.options.max_results <= pool;
-            let wanted = if last { self.options.max_results.saturating_sub(chosen.len()) } else { usize::MAX };
+            let wanted =
+                if last { self.options.max_results.saturating_sub(chosen.len()) } else { usize::MAX };
             for ranked in crate::rank::rank_first(wanted, candidates, &options, &mut words)? {
                 taken.insert(ranked.id);
                 chosen.push(ranked);
@@ -297,7 +306,8 @@ impl Search<'_> {
         pass: &mut (dyn crate::lexical::LexicalPass + '_),
         vector: Option<&[f32]>,
     ) -> Result<()> {
-        let missing: Vec<u64> = signals.iter().filter(|(_, known)| known.bm25.is_none()).map(|(&id, _)| id).collect();
+        let missing: Vec<u64> =
+            signals.iter().filter(|(_, known)| known.bm25.is_none()).map(|(&id, _)| id).collect();
         for (id, bm25) in missing.iter().zip(pass.scores(&missing)?) {
             signals.entry(*id).or_default().bm25 = Some(bm25);
         }

@@ -243,8 +243,8 @@ impl Index {
         options: &SyncOptions<'_>,
     ) -> Result<Plan> {
         let known = self.known_notes(store)?;
-        let recut =
-            options.rebuild || store.meta("chunking")?.is_some_and(|key| key != chunking_key(options.chunking));
+        let recut = options.rebuild
+            || store.meta("chunking")?.is_some_and(|key| key != chunking_key(options.chunking));
         let in_scope = |path: &String| options.only.as_ref().is_none_or(|only| only.contains(path));
         let expected = options.only.as_ref().map_or(known.len(), Vec::len);
         let mut remove = Vec::new();
@@ -464,7 +464,9 @@ fn apply(
             let (next, stop, plan) = (&next, &stop, &plan);
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
-                    let Some((found, known)) = plan.read.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                    let Some((found, known)) = plan.read.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                        break;
+                    };
                     if sender.send(prepare(found, known.as_ref(), plan.recut, options)).is_err() {
                         break;
                     }
@@ -533,9 +535,14 @@ fn report_plan(plan: &Plan, report: &mut SyncReport) {
 fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &SyncOptions<'_>) -> Outcome {
     let bytes = match std::fs::read(&found.absolute) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Outcome::Gone(found.path.clone()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Outcome::Gone(found.path.clone());
+        }
         Err(error) => {
-            return Outcome::Unreadable(Skipped { path: found.path.clone(), reason: format!("unreadable: {error}") });
+            return Outcome::Unreadable(Skipped {
+                path: found.path.clone(),
+                reason: format!("unreadable: {error}"),
+            });
         }
     };
     let mut found = found.clone();
@@ -557,7 +564,8 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
     let chunks = chunk(&note.text, found.curated, options.chunking)
         .into_iter()
         .map(|chunk| {
-            let hash = short_hash(embedded_text(&chunk.context, &note.text[chunk.start..chunk.end]).as_bytes());
+            let hash =
+                short_hash(embedded_text(&chunk.context, &note.text[chunk.start..chunk.end]).as_bytes());
             (chunk, hash)
         })
         .collect();
@@ -567,7 +575,10 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
     }
     if found.curated {
         warning.extend(
-            annotations(&note.text, true).junk.iter().map(|mark| format!("importance `{mark}` is not 1..10: ignored")),
+            annotations(&note.text, true)
+                .junk
+                .iter()
+                .map(|mark| format!("importance `{mark}` is not 1..10: ignored")),
         );
     }
     let warning = (!warning.is_empty()).then(|| warning.join("; "));
@@ -612,11 +623,13 @@ fn write_all(
                     Outcome::Unreadable(skipped) => report.skipped.push(skipped),
                     Outcome::Note(note) => {
                         bytes += note.text.len();
-                        let known = note.known && store.remove_note(&note.found.path, generation, &mut removed)?;
+                        let known =
+                            note.known && store.remove_note(&note.found.path, generation, &mut removed)?;
                         let ids = store.add_note(&note)?;
                         // Handed on before this transaction ends, published after: both work at once.
                         add_lexically(lexical, &ids, &note)?;
-                        if known { &mut report.changed } else { &mut report.added }.push(note.found.path.clone());
+                        if known { &mut report.changed } else { &mut report.added }
+                            .push(note.found.path.clone());
                         report.changed_bytes += note.found.stat.size;
                     }
                 }
@@ -636,7 +649,8 @@ fn write_all(
 }
 
 fn add_lexically(lexical: &mut Lexical, ids: &[u64], note: &PreparedNote) -> Result<()> {
-    let texts: Vec<_> = note.chunks.iter().map(|(chunk, _)| plain(&note.text[chunk.start..chunk.end])).collect();
+    let texts: Vec<_> =
+        note.chunks.iter().map(|(chunk, _)| plain(&note.text[chunk.start..chunk.end])).collect();
     let batch: Vec<LexicalChunk<'_>> = ids
         .iter()
         .zip(&note.chunks)

@@ -175,7 +175,16 @@ impl Snapshot {
             notes.push(*places.entry(*key).or_insert(next));
         }
         let note_count = places.len();
-        Ok(Self { segments, fields, live, all: all as usize, notes, note_count, norms, spare: Mutex::default() })
+        Ok(Self {
+            segments,
+            fields,
+            live,
+            all: all as usize,
+            notes,
+            note_count,
+            norms,
+            spare: Mutex::default(),
+        })
     }
 
     /// Chunks that are not deleted.
