@@ -8,6 +8,7 @@ import threading
 from memgrep._core import CoreError, Index
 from memgrep.errors import MemgrepError, ProviderError
 from memgrep.sync import Vectors, changed_files, embed_missing, is_cheap, sync_notes
+from memgrep.workspace import holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +49,15 @@ class Upkeep:
     def freshen(self, index: Index, settings: "Settings", provider: "Provider") -> tuple[bool, list[str]]:
         """Looks for changed notes and takes them in if that is a matter of milliseconds.
 
-        Gives whether the index is behind, and what the answer should say about it.
+        Gives whether the index is behind, and what the answer should say about it. An index of another
+        workspace is made anew first, however long that takes.
         """
+        if not holds(index, settings.workspace):
+            synced = sync_notes(index, settings)
+            self._embed_few(index, provider)
+            return False, [
+                f"the index held the notes of another workspace: {synced.files} notes were read first"
+            ]
         notes: list[str] = []
         if not settings.sync.on_search:
             return False, notes
@@ -62,7 +70,7 @@ class Upkeep:
                 if synced.chunks and len(look.added) == look.files:
                     notes.append(f"the index was empty: {synced.files} notes were read first")
                 behind = 0
-            self._embed_few(index, provider)
+                self._embed_few(index, provider)
         except CoreError as error:
             if error.kind not in ("io", "locked"):
                 raise
@@ -70,9 +78,22 @@ class Upkeep:
             return True, notes
         if behind:
             notes.append(f"{behind} changed notes are not in the index yet")
-        if self._background and (behind or self._may_embed(index, provider)):
-            self.schedule()
+            if self._background:
+                self.schedule()
         return bool(behind), notes
+
+    def catch_up(self, index: Index, embedder: "Embedder", provider: "Provider") -> bool:
+        """For an answer that missed vectors: makes them if that is quick; whether it made any.
+
+        A server is not waited for, not even one on this machine (F135).
+        """
+        if embedder.provider in _IN_PROCESS:
+            made = self._embed_if_few(index, embedder)
+            if made:
+                return True
+        if self._background and self._may_embed(index, provider):
+            self.schedule()
+        return False
 
     def embed(
         self,
@@ -156,20 +177,22 @@ class Upkeep:
         return index.pending_count() > 0 and _announced(index, embedder, provider, None)
 
     def _embed_few(self, index: Index, provider: "Provider") -> None:
-        """Vectors of new chunks, if the model runs in this process and they are few.
-
-        The rest is not waited for, and no server is, not even one on this machine (F135).
-        """
+        """Vectors in line with notes that were just taken in, as far as a search may wait for that."""
         try:
             embedder = provider.embedder()
         except ProviderError:
             return  # the search itself will meet and report it
-        if embedder is None or embedder.provider not in _IN_PROCESS:
+        if embedder is None:
             return
         select(index, embedder)
+        if embedder.provider not in _IN_PROCESS or not self._embed_if_few(index, embedder):
+            # Without it, every process to come would read the vectors from the store, one by one.
+            index.publish(wait_ms=_PATIENCE_MS)
+
+    def _embed_if_few(self, index: Index, embedder: "Embedder") -> bool:
+        """Vectors of new chunks by a model in this process, unless they are many; whether it made any."""
         few = _FEW if getattr(embedder, "core_model", None) is None else _FEW_FAST
-        if 0 < index.pending_count() <= few:
-            self._embed_with(index, embedder)
+        return 0 < index.pending_count() <= few and self._embed_with(index, embedder).done > 0
 
     def _embed_with(
         self,
