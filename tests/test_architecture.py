@@ -78,7 +78,7 @@ PYTHON_ARROWS = {
     "testing": "embeddings",
     "tools": "errors files memory records search",
     "upkeep": "_core config embeddings errors provider sync workspace",
-    "workspace": "_core errors hits",
+    "workspace": "_core config errors hits",
 }
 
 # Libraries from outside the standard library, and the only modules that import them.

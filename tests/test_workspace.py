@@ -34,10 +34,6 @@ def opened(folder, embedder=None, **settings):
     return Memory(folder, arguments=arguments, embedder=embedder, background=False)
 
 
-def index_of(memory) -> Index:
-    return Index(memory.settings.store.path)
-
-
 @pytest.mark.parametrize("on_search", [True, False])
 @pytest.mark.parametrize("embedder", [None, HashEmbedder()])
 def test_another_workspace_is_read_before_it_is_answered(two, on_search, embedder):
@@ -164,14 +160,14 @@ def test_an_index_that_cannot_be_made_anew_does_not_answer(two, monkeypatch):
 
 def test_the_mark_is_private_and_an_empty_index_is_anyones(two):
     a, b = two
-    with opened(a) as memory:
-        index = index_of(memory)
-        assert holds(index, str(a))
-        assert holds(index, str(b))
-        memory.index()
+    with opened(a) as first, opened(b) as second:
+        index = Index(first.settings.store.path)
+        assert holds(index, first.settings)
+        assert holds(index, second.settings)
+        first.index()
 
-    assert stat.S_IMODE(os.stat(f"{index.path}.workspace").st_mode) == 0o600
-    assert holds(index, str(a))
-    assert not holds(index, str(b))
-    mark(index, str(b))
-    assert holds(index, str(b))
+        assert stat.S_IMODE(os.stat(f"{index.path}.workspace").st_mode) == 0o600
+        assert holds(index, first.settings)
+        assert not holds(index, second.settings)
+        mark(second.settings)
+        assert holds(index, second.settings)

@@ -108,6 +108,8 @@ class Memory:
         if not query.strip():
             return Answer(citations=settings.citations)
 
+        vectors: dict[str, bytes | None] = {}
+
         def asked(embedder: "Embedder | None", catch_up: bool = False) -> Answer:
             select(index, embedder)
             return ask(
@@ -115,6 +117,7 @@ class Memory:
                 settings,
                 query,
                 embedder=embedder,
+                vectors=vectors,
                 today=self._clock() if self._clock else today(settings.time_zone),
                 sources=sources,
                 max_results=max_results,
@@ -127,8 +130,14 @@ class Memory:
 
         try:
             index = self._open()
-            stale, notes = self._upkeep.freshen(index, settings, self._provider)
-            answer = self._ask(asked)
+            notes = self._upkeep.take_over(index, settings, self._provider)
+            looked = self._upkeep.look(index, settings) if settings.sync.on_search and not notes else None
+            answer, stale = self._ask(asked), False
+            if looked is not None:
+                synced, stale, told = self._upkeep.freshen(index, settings, self._provider, looked)
+                notes += told
+                if synced:
+                    answer = self._ask(asked)
             check(answer.hits, settings.workspace)
         except CoreError as error:
             raise _translated(error) from error

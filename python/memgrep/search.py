@@ -76,11 +76,13 @@ def ask(
     min_score: float | None = None,
     cited: bool = False,
     catch_up: "Callable[[], bool] | None" = None,
+    vectors: "dict[str, bytes | None] | None" = None,
 ) -> Answer:
     """One question, one crossing into the core.
 
     `catch_up` is called when chunks have no vector yet; if it says that it made some, the question is asked
-    once more.
+    once more. `vectors` keeps the question's vectors by fingerprint: a question that is asked again is embedded
+    once.
 
     Raises `ProviderError` when the question could not be embedded: what follows from that is not decided
     here.
@@ -88,7 +90,10 @@ def ask(
     # Half of a surrogate pair cannot be in a note either, and must not stop a search.
     query = query.encode("utf-8", "replace").decode()
     hybrid = settings.query.hybrid
-    vector = embedder.embed_query(query) if embedder is not None else None
+    vectors = {} if vectors is None else vectors
+    if embedder is not None and embedder.fingerprint not in vectors:
+        vectors[embedder.fingerprint] = embedder.embed_query(query)
+    vector = vectors[embedder.fingerprint] if embedder is not None else None
     weights = (hybrid.vector_weight, hybrid.text_weight)
     if not hybrid.enabled and vector is not None:
         weights = (1.0, 0.0)

@@ -5,6 +5,8 @@ transaction of its own: what is paid for is kept, whatever ends the run, and no 
 is asked.
 """
 
+import os
+
 from memgrep.errors import ProviderError
 from memgrep.records import Record
 from memgrep.workspace import holds, mark, unmark
@@ -92,20 +94,19 @@ def sync_notes(
     """
     import time
 
-    workspace = settings.workspace
-    ours = dry_run or holds(index, workspace)
+    ours = dry_run or holds(index, settings)
     if not ours:
-        unmark(index)
+        unmark(settings)
     elif not dry_run:
-        mark(index, workspace)
+        mark(settings)
     report = index.sync(
-        workspace,
+        settings.workspace,
         [(extra.path, extra.pattern) for extra in settings.extra_paths],
         tokens=settings.chunking.tokens,
         overlap=settings.chunking.overlap,
         max_file_bytes=settings.sync.max_file_bytes,
         ignore=settings.ignore,
-        only=only if ours else None,
+        only=only if ours and _all_there(only, settings.workspace) else None,
         dry_run=dry_run,
         verify=verify,
         # Not only what differs: a note with the same text as one of the other workspace lies elsewhere.
@@ -115,8 +116,13 @@ def sync_notes(
         progress=progress,
     )
     if not ours:
-        mark(index, workspace)
+        mark(settings)
     return report
+
+
+def _all_there(paths: "Sequence[str] | None", workspace: str) -> bool:
+    """Whether these notes are there to be looked at; what is gone is found by looking at everything."""
+    return paths is not None and all(os.path.isfile(os.path.join(workspace, path)) for path in paths)
 
 
 def changed_files(look: "SyncReport") -> int:

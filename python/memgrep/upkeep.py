@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memgrep._core import SyncReport
     from memgrep.config import Settings
     from memgrep.embeddings import Embedder
     from memgrep.provider import Provider
@@ -46,41 +47,71 @@ class Upkeep:
         self._stopped = False
         self.last_error: str | None = None
 
-    def freshen(self, index: Index, settings: "Settings", provider: "Provider") -> tuple[bool, list[str]]:
-        """Looks for changed notes and takes them in if that is a matter of milliseconds.
+    def take_over(self, index: Index, settings: "Settings", provider: "Provider") -> list[str]:
+        """Makes an index of another workspace anew, however long that takes; what the answer should say then."""
+        if holds(index, settings):
+            return []
+        synced = sync_notes(index, settings)
+        self._embed_few(index, provider)
+        return [f"the index held the notes of another workspace: {synced.files} notes were read first"]
 
-        Gives whether the index is behind, and what the answer should say about it. An index of another
-        workspace is made anew first, however long that takes.
+    def look(self, index: Index, settings: "Settings") -> "Callable[[], SyncReport]":
+        """Starts to look for changed notes, beside the search itself; what it gives waits for the outcome.
+
+        Most looks find nothing, and a look and a search take about as long.
         """
-        if not holds(index, settings.workspace):
-            synced = sync_notes(index, settings)
-            self._embed_few(index, provider)
-            return False, [
-                f"the index held the notes of another workspace: {synced.files} notes were read first"
-            ]
+        outcome: list[SyncReport | Exception] = []
+
+        def look() -> None:
+            try:
+                outcome.append(sync_notes(index, settings, dry_run=True))
+            except Exception as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=look, name="memgrep-look", daemon=True)
+        thread.start()
+
+        def found() -> "SyncReport":
+            thread.join()
+            if isinstance(outcome[0], Exception):
+                raise outcome[0]
+            return outcome[0]
+
+        return found
+
+    def freshen(
+        self,
+        index: Index,
+        settings: "Settings",
+        provider: "Provider",
+        found: "Callable[[], SyncReport]",
+    ) -> tuple[bool, bool, list[str]]:
+        """Takes in the changed notes that a look found, if that is a matter of milliseconds.
+
+        Gives whether it did, whether the index is behind, and what the answer should say about it.
+        """
         notes: list[str] = []
-        if not settings.sync.on_search:
-            return False, notes
+        done, behind = False, 0
         try:
-            look = sync_notes(index, settings, dry_run=True)
+            look = found()
             notes += [f"{path}: {reason}" for path, reason in look.unreachable]
             behind = changed_files(look)
             if behind and is_cheap(look):
                 synced = sync_notes(index, settings, wait_ms=_PATIENCE_MS)
                 if synced.chunks and len(look.added) == look.files:
                     notes.append(f"the index was empty: {synced.files} notes were read first")
-                behind = 0
+                done, behind = True, 0
                 self._embed_few(index, provider)
         except CoreError as error:
             if error.kind not in ("io", "locked"):
                 raise
             notes.append(f"changed notes could not be taken in: {error}")
-            return True, notes
+            return done, True, notes
         if behind:
             notes.append(f"{behind} changed notes are not in the index yet")
             if self._background:
                 self.schedule()
-        return bool(behind), notes
+        return done, bool(behind), notes
 
     def catch_up(self, index: Index, embedder: "Embedder", provider: "Provider") -> bool:
         """For an answer that missed vectors: makes them if that is quick; whether it made any.

@@ -14,36 +14,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from memgrep._core import Index
+    from memgrep.config import Settings
     from memgrep.hits import Hit
 
 __all__ = ["check", "holds", "mark", "unmark"]
 
 
-def holds(index: "Index", workspace: str) -> bool:
+def holds(index: "Index", settings: "Settings") -> bool:
     """Whether all notes of the index are of this workspace, however it is spelled; an empty index is anyone's."""
-    marked = _marked(index)
-    return marked == _name(workspace) or (marked is None and not index.status()["files"])
+    marked = _marked(settings)
+    return marked == _name(settings) or (marked is None and not index.status()["files"])
 
 
-def mark(index: "Index", workspace: str) -> None:
+def mark(settings: "Settings") -> None:
     """The index is this workspace's from now on. Written beside and moved: the mark is there whole or not."""
-    name = _name(workspace)
-    if _marked(index) == name:
+    if _marked(settings) == _name(settings):
         return
-    path = _mark(index)
+    path = _mark(settings)
     beside = f"{path}.{os.getpid()}"
     file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        os.write(file, name)
+        os.write(file, _name(settings))
     finally:
         os.close(file)
     os.replace(beside, path)
 
 
-def unmark(index: "Index") -> None:
+def unmark(settings: "Settings") -> None:
     """The index is about to hold notes of two workspaces."""
     try:
-        os.unlink(_mark(index))
+        os.unlink(_mark(settings))
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -66,17 +66,17 @@ def check(hits: "Iterable[Hit]", workspace: str) -> None:
                 )
 
 
-def _marked(index: "Index") -> bytes | None:
+def _marked(settings: "Settings") -> bytes | None:
     try:
-        with open(_mark(index), "rb", buffering=0) as file:
+        with open(_mark(settings), "rb", buffering=0) as file:
             return file.read()
     except FileNotFoundError:
         return None
 
 
-def _mark(index: "Index") -> str:
-    return f"{index.path}.workspace"
+def _mark(settings: "Settings") -> str:
+    return f"{settings.store.path}.workspace"
 
 
-def _name(workspace: str) -> bytes:
-    return os.fsencode(os.path.realpath(workspace))
+def _name(settings: "Settings") -> bytes:
+    return os.fsencode(os.path.realpath(settings.workspace))
