@@ -38,6 +38,10 @@ def main(arguments: list[str] | None = None) -> "NoReturn":
         # The reader has seen enough. Nothing may be written any more, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = PIPE_CLOSED
+    if arguments is None and sys.argv[1:2] == ["search"]:
+        # The answer is out. Taking an index and an interpreter apart is a tenth of a search's time.
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
 
 

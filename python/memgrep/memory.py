@@ -322,10 +322,12 @@ class _Loaded:
         files = [places.openclaw_file[0], places.user_file]
         if self._settings is not None:
             files.append(os.path.join(self._settings.workspace, ".memgrep.toml"))
-        ours = {
-            name: value for name, value in os.environ.items() if name.startswith(("MEMGREP_", "OPENCLAW_"))
-        }
+        # By name first: only what is ours is decoded.
+        ours = {name: os.environ[name] for name in os.environ if name.startswith(_OURS)}
         return ours, [_stamp(path) for path in files]
+
+
+_OURS = ("MEMGREP_", "OPENCLAW_")
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
