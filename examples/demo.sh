@@ -1,5 +1,5 @@
 #!/bin/sh
-# Indexes examples/notes and asks it four things. Offline: the built-in model, a store of its own below target/,
+# Indexes examples/notes and asks it three things. Offline: the built-in model, a store of its own below target/,
 # none of your settings and keys. Run by `make demo`.
 set -eu
 cd "$(dirname "$0")/.."
@@ -25,7 +25,6 @@ memgrep search OPS-4412 --max-results 2
 memgrep search Kündigungsfrist --max-results 1
 echo
 echo "# By meaning: no word of the question has to stand in the note"
-memgrep search "getting online in the mountains" --max-results 1
 memgrep search "holiday in Japan" --max-results 1
 echo
 memgrep status

@@ -37,7 +37,7 @@ RUST_ARROWS = {
 # The crates that decide something, and the only modules that name them.
 RUST_CRATES = {
     "ignore": "scan",
-    "memmap2": "embed",
+    "memmap2": "embed vector",
     "pyo3": "python",
     "rusqlite": "index store vector",
     "sqlite_vec": "vector",
@@ -48,6 +48,7 @@ RUST_CRATES = {
 # Plumbing, free for all.
 RUST_PLUMBING = {
     "blake3",
+    "crc32fast",
     "memchr",
     "rustc_hash",
     "unicode_normalization",
@@ -66,17 +67,18 @@ PYTHON_ARROWS = {
     "files": "errors records",
     "hits": "records",
     "local_models": "config embeddings terminal",
-    "memory": "_core config embeddings errors files hits provider search status sync upkeep",
+    "memory": "_core config embeddings errors files hits provider search status sync upkeep workspace",
     "provider": "config embeddings errors",
     "records": "",
     "search": "_core config embeddings hits",
     "show": "config hits sync terminal",
-    "status": "_core config errors provider sync",
-    "sync": "_core config embeddings errors records",
+    "status": "_core config errors provider sync workspace",
+    "sync": "_core config embeddings errors records workspace",
     "terminal": "hits",
     "testing": "embeddings",
     "tools": "errors files memory records search",
-    "upkeep": "_core config embeddings errors provider sync",
+    "upkeep": "_core config embeddings errors provider sync workspace",
+    "workspace": "_core config errors hits",
 }
 
 # Libraries from outside the standard library, and the only modules that import them.

@@ -80,7 +80,6 @@ def test_f010_compounds_are_found_whole_and_by_part(ws, door):
     assert found(door, "POL-B731")[0] == "memory/a.md"
 
 
-@pytest.mark.xfail(reason="the text score is a share of the query's own words, so both are complete")
 def test_f011_camel_case_is_found_whole_and_by_part(ws, door):
     ws.write("memory/a.md", "call rebuildShadowIndex() after import\n")
 

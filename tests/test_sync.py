@@ -1,5 +1,9 @@
 """The write side: words first, vectors as they come, exact about what is missing."""
 
+import calendar
+import os
+import time
+
 import pytest
 from memgrep.errors import ProviderAuth, ProviderError
 from memgrep.sync import Report
@@ -144,3 +148,55 @@ def test_provider_errors_carry_who_and_why():
     error = ProviderError("hash", "503", "later")
 
     assert str(error) == "hash: 503; later"
+
+
+def test_only_the_named_notes_are_looked_at(ws):
+    """A caller who knows what changed names it; the rest waits for the next look."""
+    for name in ("a", "b"):
+        ws.write(f"memory/{name}.md", "lantern\n")
+    with ws.memory(sync__onSearch=False) as memory:
+        memory.index()
+        for name in ("a", "b"):
+            ws.write(f"memory/{name}.md", "kettle and more\n")
+
+        report = memory.index(paths=["memory/a.md"])
+
+        assert (report.files, report.changed) == (2, 1)
+        assert [hit.path for hit in memory.search("kettle")] == ["memory/a.md"]
+        assert memory.index().changed == 1
+        assert len(memory.search("kettle")) == 2
+
+
+def test_a_named_note_that_is_new_or_gone_has_everything_looked_at(ws):
+    ws.write("memory/a.md", "lantern\n")
+    ws.write("memory/c.md", "lantern\n")
+    with ws.memory(sync__onSearch=False) as memory:
+        memory.index()
+        ws.write("memory/b.md", "lantern\n")
+        assert memory.index(paths=["memory/b.md"]).added == 1
+        (ws.folder / "memory/a.md").unlink()
+        assert memory.index(paths=["memory/a.md"]).removed == 1
+        assert {hit.path for hit in memory.search("lantern")} == {"memory/b.md", "memory/c.md"}
+
+
+def test_a_note_changed_again_at_once_with_the_same_size_is_seen(ws):
+    """Two changes in one tick of the clock leave the same time stamp."""
+    note = ws.write("memory/a.md", "lantern\n")
+    stamp = note.stat()
+    with ws.memory() as memory:
+        memory.index()
+        with note.open("r+b") as file:
+            file.write(b"kettles")
+        os.utime(note, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+        assert [hit.path for hit in memory.search("kettles")] == ["memory/a.md"]
+
+
+def test_status_tells_when_the_last_sync_was(ws, door):
+    ws.write("memory/a.md", "lantern\n")
+    begun = time.time()
+    door.index()
+
+    told = calendar.timegm(time.strptime(door.status()["lastSync"], "%Y-%m-%dT%H:%M:%SZ"))
+
+    assert int(begun) <= told <= time.time()

@@ -16,10 +16,11 @@ from memgrep.provider import Provider
 from memgrep.search import CORPORA, ask, check_question, today, unavailable
 from memgrep.sync import Report, Vectors, sync_notes
 from memgrep.upkeep import Upkeep, count, select
+from memgrep.workspace import check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Any, Self
 
@@ -107,24 +108,37 @@ class Memory:
         if not query.strip():
             return Answer(citations=settings.citations)
 
-        def asked(embedder: "Embedder | None") -> Answer:
+        vectors: dict[str, bytes | None] = {}
+
+        def asked(embedder: "Embedder | None", catch_up: bool = False) -> Answer:
             select(index, embedder)
             return ask(
                 index,
                 settings,
                 query,
                 embedder=embedder,
+                vectors=vectors,
                 today=self._clock() if self._clock else today(settings.time_zone),
                 sources=sources,
                 max_results=max_results,
                 min_score=min_score,
                 cited=cites(settings.citations, session),
+                catch_up=(lambda: self._upkeep.catch_up(index, embedder, self._provider))
+                if embedder is not None and catch_up and settings.sync.on_search
+                else None,
             )
 
         try:
             index = self._open()
-            stale, notes = self._upkeep.freshen(index, settings, self._provider)
-            answer = self._ask(asked)
+            notes = self._upkeep.take_over(index, settings, self._provider)
+            looked = self._upkeep.look(index, settings) if settings.sync.on_search and not notes else None
+            answer, stale = self._ask(asked), False
+            if looked is not None:
+                synced, stale, told = self._upkeep.freshen(index, settings, self._provider, looked)
+                notes += told
+                if synced:
+                    answer = self._ask(asked)
+            check(answer.hits, settings.workspace)
         except CoreError as error:
             raise _translated(error) from error
         if answer.unavailable:
@@ -148,6 +162,7 @@ class Memory:
     def index(
         self,
         *,
+        paths: "Sequence[str] | None" = None,
         force: bool = False,
         verify: bool = False,
         embed: bool = True,
@@ -156,7 +171,9 @@ class Memory:
     ) -> Report:
         """Brings the index in line with the notes: words first, then vectors.
 
-        `verify` reads every note again, `force` also makes everything anew from them; vectors of unchanged
+        `paths`, as a hit carries them, are all that is looked at: for callers who know what changed. Everything
+        is looked at all the same when one of them is not indexed yet, is gone, or the index is another
+        workspace's. `verify` reads every note again, `force` also makes everything anew from them; vectors of unchanged
         text are kept. `progress(stage, done, total)` may return False to stop; what is done stays. `notice`
         is told before the notes of this index go for the first time to a provider that was not named.
 
@@ -168,7 +185,7 @@ class Memory:
         begun = time.monotonic()
         try:
             index = self._open()
-            synced = sync_notes(index, settings, verify=verify, rebuild=force, progress=progress)
+            synced = sync_notes(index, settings, only=paths, verify=verify, rebuild=force, progress=progress)
             embedder, done = None, Vectors()
             if embed:
                 embedder, done = self._upkeep.embed(
@@ -234,11 +251,11 @@ class Memory:
     def __repr__(self) -> str:
         return f"Memory(workspace={self._settings.workspace!r}, agent={self._settings.agent!r})"
 
-    def _ask(self, asked: "Callable[[Embedder | None], Answer]") -> Answer:
+    def _ask(self, asked: "Callable[..., Answer]") -> Answer:
         """The answer, or what there is instead when the question cannot be embedded (D2)."""
         provider = self._provider
         try:
-            return asked(provider.embedder())
+            return asked(provider.embedder(), catch_up=True)
         except ProviderError as failed:
             provider.failed(failed)
             error = failed
@@ -305,10 +322,12 @@ class _Loaded:
         files = [places.openclaw_file[0], places.user_file]
         if self._settings is not None:
             files.append(os.path.join(self._settings.workspace, ".memgrep.toml"))
-        ours = {
-            name: value for name, value in os.environ.items() if name.startswith(("MEMGREP_", "OPENCLAW_"))
-        }
+        # By name first: only what is ours is decoded.
+        ours = {name: os.environ[name] for name in os.environ if name.startswith(_OURS)}
         return ours, [_stamp(path) for path in files]
+
+
+_OURS = ("MEMGREP_", "OPENCLAW_")
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:

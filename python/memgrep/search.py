@@ -4,7 +4,7 @@ from memgrep.hits import Answer, Explanation, Hit, cite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memgrep import _core
     from memgrep.config import Settings
@@ -75,8 +75,14 @@ def ask(
     max_results: int | None = None,
     min_score: float | None = None,
     cited: bool = False,
+    catch_up: "Callable[[], bool] | None" = None,
+    vectors: "dict[str, bytes | None] | None" = None,
 ) -> Answer:
     """One question, one crossing into the core.
+
+    `catch_up` is called when chunks have no vector yet; if it says that it made some, the question is asked
+    once more. `vectors` keeps the question's vectors by fingerprint: a question that is asked again is embedded
+    once.
 
     Raises `ProviderError` when the question could not be embedded: what follows from that is not decided
     here.
@@ -84,27 +90,36 @@ def ask(
     # Half of a surrogate pair cannot be in a note either, and must not stop a search.
     query = query.encode("utf-8", "replace").decode()
     hybrid = settings.query.hybrid
-    vector = embedder.embed_query(query) if embedder is not None else None
+    vectors = {} if vectors is None else vectors
+    if embedder is not None and embedder.fingerprint not in vectors:
+        vectors[embedder.fingerprint] = embedder.embed_query(query)
+    vector = vectors[embedder.fingerprint] if embedder is not None else None
     weights = (hybrid.vector_weight, hybrid.text_weight)
     if not hybrid.enabled and vector is not None:
         weights = (1.0, 0.0)
-    found = index.search(
-        query,
-        vector,
-        today=today,
-        max_results=max_results or settings.query.max_results,
-        min_score=settings.query.min_score if min_score is None else min_score,
-        sources=sources,
-        fusion=hybrid.fusion,
-        vector_weight=weights[0],
-        text_weight=weights[1],
-        decay=hybrid.temporal_decay.mode,
-        half_life_days=hybrid.temporal_decay.half_life_days,
-        decay_floor=hybrid.temporal_decay.floor,
-        extra_fades=hybrid.temporal_decay.extra_paths == "mtime",
-        candidate_multiplier=hybrid.candidate_multiplier,
-        mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
-    )
+
+    def found_now() -> "_core.SearchResult":
+        return index.search(
+            query,
+            vector,
+            today=today,
+            max_results=max_results or settings.query.max_results,
+            min_score=settings.query.min_score if min_score is None else min_score,
+            sources=sources,
+            fusion=hybrid.fusion,
+            vector_weight=weights[0],
+            text_weight=weights[1],
+            decay=hybrid.temporal_decay.mode,
+            half_life_days=hybrid.temporal_decay.half_life_days,
+            decay_floor=hybrid.temporal_decay.floor,
+            extra_fades=hybrid.temporal_decay.extra_paths == "mtime",
+            candidate_multiplier=hybrid.candidate_multiplier,
+            mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
+        )
+
+    found = found_now()
+    if catch_up is not None and vector is not None and found.vectors < found.chunks and catch_up():
+        found = found_now()
     return Answer(
         hits=tuple(_hit(hit, cited) for hit in found.hits),
         provider=embedder.provider if embedder is not None else "none",

@@ -2,6 +2,7 @@
 
 from memgrep.errors import ProviderError
 from memgrep.sync import changed_files, sync_notes
+from memgrep.workspace import holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ def _look(settings: "Settings", index: "Index", status: "dict[str, Any]") -> Non
     status["ignored"] = look.ignored
     status["unreachable"] = [{"path": path, "reason": reason} for path, reason in look.unreachable]
     status["warnings"] += [f"{path}: {text}" for path, text in look.warnings]
+    if not holds(index, settings):
+        status["warnings"].append(
+            "the index holds the notes of another workspace; the next search or index makes it anew from this one"
+        )
 
 
 def _provider(

@@ -5,12 +5,15 @@ transaction of its own: what is paid for is kept, whatever ends the run, and no 
 is asked.
 """
 
+import os
+
 from memgrep.errors import ProviderError
 from memgrep.records import Record
+from memgrep.workspace import holds, mark, unmark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from memgrep._core import Index, SyncReport
     from memgrep.config import Settings
@@ -78,25 +81,48 @@ def sync_notes(
     settings: "Settings",
     *,
     dry_run: bool = False,
+    only: "Sequence[str] | None" = None,
     verify: bool = False,
     rebuild: bool = False,
     wait_ms: int = 10_000,
     progress: "Progress | None" = None,
 ) -> "SyncReport":
-    """Text and keywords in line with the files; `dry_run` only looks, without a lock."""
-    return index.sync(
+    """Text and keywords in line with the files; `dry_run` only looks, without a lock.
+
+    `only` are paths as in answers, for a caller who knows what changed. An index of another workspace is made
+    anew from this one, whatever else is asked for.
+    """
+    import time
+
+    ours = dry_run or holds(index, settings)
+    if not ours:
+        unmark(settings)
+    elif not dry_run:
+        mark(settings)
+    report = index.sync(
         settings.workspace,
         [(extra.path, extra.pattern) for extra in settings.extra_paths],
         tokens=settings.chunking.tokens,
         overlap=settings.chunking.overlap,
         max_file_bytes=settings.sync.max_file_bytes,
         ignore=settings.ignore,
+        only=only if ours and _all_there(only, settings.workspace) else None,
         dry_run=dry_run,
         verify=verify,
-        rebuild=rebuild,
+        # Not only what differs: a note with the same text as one of the other workspace lies elsewhere.
+        rebuild=rebuild or not ours,
         wait_ms=wait_ms,
+        now_ns=time.time_ns(),
         progress=progress,
     )
+    if not ours:
+        mark(settings)
+    return report
+
+
+def _all_there(paths: "Sequence[str] | None", workspace: str) -> bool:
+    """Whether these notes are there to be looked at; what is gone is found by looking at everything."""
+    return paths is not None and all(os.path.isfile(os.path.join(workspace, path)) for path in paths)
 
 
 def changed_files(look: "SyncReport") -> int:

@@ -8,11 +8,13 @@ import threading
 from memgrep._core import CoreError, Index
 from memgrep.errors import MemgrepError, ProviderError
 from memgrep.sync import Vectors, changed_files, embed_missing, is_cheap, sync_notes
+from memgrep.workspace import holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memgrep._core import SyncReport
     from memgrep.config import Settings
     from memgrep.embeddings import Embedder
     from memgrep.provider import Provider
@@ -45,34 +47,84 @@ class Upkeep:
         self._stopped = False
         self.last_error: str | None = None
 
-    def freshen(self, index: Index, settings: "Settings", provider: "Provider") -> tuple[bool, list[str]]:
-        """Looks for changed notes and takes them in if that is a matter of milliseconds.
+    def take_over(self, index: Index, settings: "Settings", provider: "Provider") -> list[str]:
+        """Makes an index of another workspace anew, however long that takes; what the answer should say then."""
+        if holds(index, settings):
+            return []
+        synced = sync_notes(index, settings)
+        self._embed_few(index, provider)
+        return [f"the index held the notes of another workspace: {synced.files} notes were read first"]
 
-        Gives whether the index is behind, and what the answer should say about it.
+    def look(self, index: Index, settings: "Settings") -> "Callable[[], SyncReport]":
+        """Starts to look for changed notes, beside the search itself; what it gives waits for the outcome.
+
+        Most looks find nothing, and a look and a search take about as long.
+        """
+        outcome: list[SyncReport | Exception] = []
+
+        def look() -> None:
+            try:
+                outcome.append(sync_notes(index, settings, dry_run=True))
+            except Exception as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=look, name="memgrep-look", daemon=True)
+        thread.start()
+
+        def found() -> "SyncReport":
+            thread.join()
+            if isinstance(outcome[0], Exception):
+                raise outcome[0]
+            return outcome[0]
+
+        return found
+
+    def freshen(
+        self,
+        index: Index,
+        settings: "Settings",
+        provider: "Provider",
+        found: "Callable[[], SyncReport]",
+    ) -> tuple[bool, bool, list[str]]:
+        """Takes in the changed notes that a look found, if that is a matter of milliseconds.
+
+        Gives whether it did, whether the index is behind, and what the answer should say about it.
         """
         notes: list[str] = []
-        if not settings.sync.on_search:
-            return False, notes
+        done, behind = False, 0
         try:
-            look = sync_notes(index, settings, dry_run=True)
+            look = found()
             notes += [f"{path}: {reason}" for path, reason in look.unreachable]
             behind = changed_files(look)
             if behind and is_cheap(look):
                 synced = sync_notes(index, settings, wait_ms=_PATIENCE_MS)
                 if synced.chunks and len(look.added) == look.files:
                     notes.append(f"the index was empty: {synced.files} notes were read first")
-                behind = 0
-            self._embed_few(index, provider)
+                done, behind = True, 0
+                self._embed_few(index, provider)
         except CoreError as error:
             if error.kind not in ("io", "locked"):
                 raise
             notes.append(f"changed notes could not be taken in: {error}")
-            return True, notes
+            return done, True, notes
         if behind:
             notes.append(f"{behind} changed notes are not in the index yet")
-        if self._background and (behind or self._may_embed(index, provider)):
+            if self._background:
+                self.schedule()
+        return done, bool(behind), notes
+
+    def catch_up(self, index: Index, embedder: "Embedder", provider: "Provider") -> bool:
+        """For an answer that missed vectors: makes them if that is quick; whether it made any.
+
+        A server is not waited for, not even one on this machine (F135).
+        """
+        if embedder.provider in _IN_PROCESS:
+            made = self._embed_if_few(index, embedder)
+            if made:
+                return True
+        if self._background and self._may_embed(index, provider):
             self.schedule()
-        return bool(behind), notes
+        return False
 
     def embed(
         self,
@@ -156,20 +208,22 @@ class Upkeep:
         return index.pending_count() > 0 and _announced(index, embedder, provider, None)
 
     def _embed_few(self, index: Index, provider: "Provider") -> None:
-        """Vectors of new chunks, if the model runs in this process and they are few.
-
-        The rest is not waited for, and no server is, not even one on this machine (F135).
-        """
+        """Vectors in line with notes that were just taken in, as far as a search may wait for that."""
         try:
             embedder = provider.embedder()
         except ProviderError:
             return  # the search itself will meet and report it
-        if embedder is None or embedder.provider not in _IN_PROCESS:
+        if embedder is None:
             return
         select(index, embedder)
+        if embedder.provider not in _IN_PROCESS or not self._embed_if_few(index, embedder):
+            # Without it, every process to come would read the vectors from the store, one by one.
+            index.publish(wait_ms=_PATIENCE_MS)
+
+    def _embed_if_few(self, index: Index, embedder: "Embedder") -> bool:
+        """Vectors of new chunks by a model in this process, unless they are many; whether it made any."""
         few = _FEW if getattr(embedder, "core_model", None) is None else _FEW_FAST
-        if 0 < index.pending_count() <= few:
-            self._embed_with(index, embedder)
+        return 0 < index.pending_count() <= few and self._embed_with(index, embedder).done > 0
 
     def _embed_with(
         self,
