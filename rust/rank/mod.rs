@@ -56,7 +56,7 @@ pub struct Candidate {
 /// How the two scores become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fusion {
-    /// Both scores on an absolute scale that means the same for every query (`eval.md` 3.3, "abs").
+    /// Both scores on an absolute scale that means the same for every query.
     #[default]
     Absolute,
     /// The seeds' formula, for comparison: `vectorWeight * cosine + textWeight / (1 + max(0, rank))`.
@@ -383,7 +383,7 @@ mod tests {
             importance: Some(10),
             lexical_rank: Some(2),
             vector_rank: Some(5),
-            ..candidate(1).bm25(5.0).cosine(0.5)
+            ..candidate(1).bm25(15.0).cosine(0.5)
         };
         let options = RankOptions { decay: decay::Decay::Exponential { half_life_days: 30.0 }, ..options() };
         let hit = ranked(vec![one], &options)[0];
