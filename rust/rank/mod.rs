@@ -383,7 +383,7 @@ mod tests {
             importance: Some(10),
             lexical_rank: Some(2),
             vector_rank: Some(5),
-            ..candidate(1).bm25(15.0).cosine(0.5)
+            ..candidate(1).bm25(5.0).cosine(0.5)
         };
         let options = RankOptions { decay: decay::Decay::Exponential { half_life_days: 30.0 }, ..options() };
         let hit = ranked(vec![one], &options)[0];
