@@ -56,7 +56,7 @@ pub struct Candidate {
 /// How the two scores become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fusion {
-    /// Both scores on an absolute scale that means the same for every query (`eval.md` 3.3, "abs").
+    /// Both scores on an absolute scale that means the same for every query.
     #[default]
     Absolute,
     /// The seeds' formula, for comparison: `vectorWeight * cosine + textWeight / (1 + max(0, rank))`.
