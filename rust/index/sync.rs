@@ -26,7 +26,7 @@ const EMBED_BATCH: usize = 4096;
 /// A file changed less than this before it was read may change again without a new time stamp; it is read once more.
 const RACY_NS: i64 = 50_000_000;
 /// After so few changed notes what is known of the others is kept.
-const FEW: usize = 64;
+const FEW: usize = 256;
 /// Threads that read and cut notes; the writing thread and tantivy's own work beside them.
 const READERS: usize = 2;
 
@@ -140,7 +140,13 @@ impl Index {
         };
         if options.dry_run {
             let looked = self.read(|store| {
-                let plan = self.plan(store, listed.files.clone(), &report, options)?;
+                let mut plan = self.plan(store, listed.files.clone(), &report, options)?;
+                if !plan.recut && plan.read.len() <= FEW {
+                    // Another time stamp is not yet another text.
+                    plan.read.retain(|(found, known)| {
+                        known.as_ref().is_none_or(|note| !has_hash(found, &note.hash))
+                    });
+                }
                 report_plan(&plan, &mut report);
                 report.warnings = store.warnings()?;
                 report.generation = store.generation()?;
@@ -521,6 +527,11 @@ fn is_kept(path: &str, note: &KnownNote, report: &SyncReport) -> bool {
     note.source == Source::Sessions as u8
         || report.unreachable.iter().any(below)
         || report.skipped.iter().any(unreadable)
+}
+
+/// Whether the file can be read and holds what was read before.
+fn has_hash(found: &Found, hash: &[u8; 16]) -> bool {
+    std::fs::read(&found.absolute).is_ok_and(|bytes| short_hash(&bytes) == *hash)
 }
 
 fn report_plan(plan: &Plan, report: &mut SyncReport) {

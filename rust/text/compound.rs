@@ -127,7 +127,7 @@ impl Compound {
         let strong = |class| matches!(joiner(class), Some(b'/' | b':' | b'\\' | b'@' | b'#'));
         self.split(all.clone(), strong, |segment| {
             if mode != Mode::Words && segment != all && self.joiners(&segment) {
-                self.emit_whole(&segment, &mut whole, true, sink);
+                self.emit_whole(&segment, &mut whole, self.is_piece(&segment), sink);
             }
             let each = |part: Range<usize>| self.emit_part(part.clone(), mode, self.is_piece(&part), sink);
             self.split(segment, |class| joiner(class).is_some(), each);
