@@ -106,7 +106,7 @@ def test_the_programs_of_readme_run(block, home):
     )
 
     assert done.returncode == 0, done.stderr
-    shown = [line.partition("#> ")[2] for line in block.splitlines() if "#> " in line]
+    shown = [line.partition("# > ")[2] for line in block.splitlines() if "# > " in line]
     assert steady("\n".join(shown)) == steady(done.stdout)
 
 

@@ -1,9 +1,12 @@
 """The read side: what a question is, what day it is, what the core is asked."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
-from memgrep.search import check_question, today
+from memgrep.config import load
+from memgrep.hits import Explanation
+from memgrep.search import ask, check_question, today
 from memgrep.testing import HashEmbedder
 
 
@@ -107,3 +110,50 @@ def test_notes_of_extra_paths_fade_only_if_asked_for(ws):
         (hit,) = memory.search("lantern")
 
     assert hit.explanation.decay < 0.01
+
+
+class Sessions:
+    """An index with a transcript that answers best; it notes which sources it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+
+    def search(self, query, vector, *, sources, **_options):
+        self.asked.append(sources)
+        found = [hit("sessions/s.md", "sessions"), hit("memory/a.md", "memory")]
+        return SimpleNamespace(
+            hits=[one for one in found if sources is None or one.source in sources],
+            chunks=2,
+            vectors=0,
+            vectors_used=False,
+        )
+
+
+def hit(path: str, source: str) -> SimpleNamespace:
+    factors = dict.fromkeys(Explanation.__annotations__, 0.5) | {"lexical_rank": 1}
+    return SimpleNamespace(
+        path=path,
+        source=source,
+        start_line=1,
+        end_line=1,
+        score=0.5,
+        snippet="x",
+        importance=None,
+        context="",
+        matches=[],
+        absolute_path=f"/{path}",
+        chunk_start_line=1,
+        chunk_end_line=1,
+        explanation=SimpleNamespace(**factors),
+    )
+
+
+@pytest.mark.parametrize("sources", [("memory", "extra"), ("sessions",), ("memory", "sessions", "extra")])
+def test_only_the_sources_asked_for_answer(sources):
+    """Transcripts that are in the index stay out of an answer from memory."""
+    index, settings = Sessions(), load({}, workspace="/notes", environ={}, files=False)
+
+    answer = ask(index, settings, "x", embedder=None, today=0, sources=sources)
+
+    expected = {"memory": "memory/a.md", "sessions": "sessions/s.md"}
+    assert {hit.path for hit in answer} == {expected[one] for one in sources if one in expected}
