@@ -163,7 +163,6 @@ def test_agents_have_stores_of_their_own(ws, machine):
         assert memory.settings.store.path != first
 
 
-@pytest.mark.xfail(reason="tantivy makes its folder and files with the usual rights")
 def test_store_files_are_private(ws):
     ws.write("memory/a.md", "lantern\n")
     with ws.memory() as memory:

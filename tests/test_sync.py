@@ -213,7 +213,6 @@ def test_naming_notes_from_the_command(ws):
     assert [hit["path"] for hit in ws.ran("search", "kettle")["results"]] == ["memory/a.md"]
 
 
-@pytest.mark.xfail(reason="the core then takes the other notes for cut anew")
 def test_other_sizes_of_chunks_count_for_notes_that_were_not_named(ws):
     for name in ("a", "b"):
         ws.write(f"memory/{name}.md", "a line about the lantern\n\n" * 100)
@@ -227,7 +226,6 @@ def test_other_sizes_of_chunks_count_for_notes_that_were_not_named(ws):
         assert chunks == memory.index(force=True).chunks
 
 
-@pytest.mark.xfail(reason="the core never believes a time stamp that is ahead of now")
 def test_a_note_whose_clock_is_ahead_is_not_called_changed(ws):
     note = ws.write("memory/a.md", "lantern\n")
     os.utime(note, (time.time() + 86_400, time.time() + 86_400))

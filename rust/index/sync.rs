@@ -206,7 +206,12 @@ impl Index {
     /// The files of [`SyncOptions::only`] as they are now; `None` when everything has to be looked at.
     fn look_at_some(&self, options: &SyncOptions<'_>) -> Result<Option<Vec<Found>>> {
         let Some(only) = &options.only else { return Ok(None) };
-        let Some(known) = self.read(|store| self.known_notes(store))? else { return Ok(None) };
+        let known = self.read(|store| {
+            // Notes cut by another rule have to be cut anew, all of them.
+            let same = store.meta("chunking")?.is_none_or(|key| key == chunking_key(options.chunking));
+            if same && !options.rebuild { self.known_notes(store).map(Some) } else { Ok(None) }
+        })?;
+        let Some(known) = known.flatten() else { return Ok(None) };
         let mut files = Vec::with_capacity(only.len());
         for path in only {
             let Some(note) = known.get(path) else { return Ok(None) };
@@ -529,6 +534,13 @@ fn is_kept(path: &str, note: &KnownNote, report: &SyncReport) -> bool {
         || report.skipped.iter().any(unreadable)
 }
 
+/// Whether the file changed so shortly before `now` that its next change may carry the same time stamp. Where there is a
+/// change time it is asked, as nobody sets it to a date of their own.
+fn is_racy(stat: &crate::scan::Stat, now: i64) -> bool {
+    let changed = if stat.ctime_ns == 0 { stat.mtime_ns } else { stat.ctime_ns };
+    (now - RACY_NS..now + RACY_NS).contains(&changed)
+}
+
 /// Whether the file can be read and holds what was read before.
 fn has_hash(found: &Found, hash: &[u8; 16]) -> bool {
     std::fs::read(&found.absolute).is_ok_and(|bytes| short_hash(&bytes) == *hash)
@@ -557,7 +569,7 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
         }
     };
     let mut found = found.clone();
-    if options.now_ns.is_some_and(|now| found.stat.ctime_ns.max(found.stat.mtime_ns) > now - RACY_NS) {
+    if options.now_ns.is_some_and(|now| is_racy(&found.stat, now)) {
         // No file has this time stamp, so the next sync looks into it again.
         found.stat.mtime_ns = i64::MIN;
     }

@@ -27,6 +27,24 @@ const FOOTER: usize = 8;
 pub(super) const META: &str = "meta.json";
 /// tantivy's list of its files.
 const LIST: &str = ".managed.json";
+/// Makes the folder, for its owner only: terms tell of the notes.
+pub(super) fn make(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// How a file for its owner only is written.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
 /// Ending of a file that is renamed when it is whole.
 const UNFINISHED: &str = ".unfinished";
 
@@ -116,7 +134,7 @@ impl Directory for Folder {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let open = OpenOptions::new().write(true).create_new(true).open(self.path.join(path));
+        let open = private().create_new(true).open(self.path.join(path));
         let file = open.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
             _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
@@ -150,7 +168,7 @@ impl Directory for Folder {
         let target = self.path.join(path);
         let mut unfinished = target.clone().into_os_string();
         unfinished.push(UNFINISHED);
-        let mut file = File::create(&unfinished)?;
+        let mut file = private().create(true).truncate(true).open(&unfinished)?;
         file.write_all(data)?;
         file.write_all(blake3::hash(data).as_bytes())?;
         drop(file);

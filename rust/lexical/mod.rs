@@ -224,7 +224,7 @@ impl Lexical {
             let index = if self.current.is_some() {
                 Index::open(Folder::open(&self.folder)?)?
             } else {
-                std::fs::create_dir_all(&self.folder)?;
+                folder::make(&self.folder)?;
                 folder::empty(&self.folder)?;
                 Index::create(Folder::open(&self.folder)?, Fields::new().1, IndexSettings::default())?
             };
