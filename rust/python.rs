@@ -304,8 +304,8 @@ impl Index {
     }
 
     #[getter]
-    fn path(&self) -> PathBuf {
-        self.0.path().to_owned()
+    fn path(&self) -> String {
+        self.0.path().to_string_lossy().into_owned()
     }
 
     /// Brings text and keywords in line with the files.

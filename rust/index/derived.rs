@@ -1,7 +1,7 @@
 //! The derived indexes as a search sees them, and how they catch up with the store.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -43,6 +43,8 @@ pub struct Derived {
     /// Chunks never change, so what was read once stays true until the chunk is gone.
     facts: Mutex<FxHashMap<u64, ChunkFacts>>,
     words: Mutex<FxHashMap<u64, Vec<u64>>>,
+    /// Chunks outside of some sources at a generation.
+    outside: Mutex<Option<(u64, u8, Arc<FxHashSet<u64>>)>>,
     seen: Option<u64>,
 }
 
@@ -122,6 +124,7 @@ impl Derived {
             engine,
             facts: Mutex::default(),
             words: Mutex::default(),
+            outside: Mutex::default(),
             seen: None,
         }
     }
@@ -270,6 +273,20 @@ impl Derived {
             unpoisoned(self.facts.lock()).insert(id, facts.clone());
         }
         Ok(facts)
+    }
+
+    /// Chunks of sources that are not in `sources` (bit `1 << source`), asked of the store once a generation.
+    pub(super) fn outside(&self, store: &Store, sources: u8) -> Result<Arc<FxHashSet<u64>>> {
+        let generation = store.text_generation()?;
+        let mut kept = unpoisoned(self.outside.lock());
+        if let Some((at, of, chunks)) = kept.as_ref()
+            && (*at, *of) == (generation, sources)
+        {
+            return Ok(Arc::clone(chunks));
+        }
+        let chunks = Arc::new(store.chunks_outside(sources)?.into_iter().collect());
+        *kept = Some((generation, sources, Arc::clone(&chunks)));
+        Ok(chunks)
     }
 
     /// A chunk's word set for MMR.

@@ -1,6 +1,8 @@
 //! From a question to hits: one read pass over one snapshot.
 
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::derived::{Derived, catch_up_lexical};
 use super::{Index, unpoisoned};
@@ -208,7 +210,7 @@ impl Search<'_> {
         // The best of all chunks, whatever is asked for: the weights must not depend on the number of results.
         let best_text = pass.top(1).first().map_or(0.0, |best| text_score(best.bm25, pass.ceiling()));
         let mut chosen: Vec<Ranked> = Vec::new();
-        let mut taken = rustc_hash::FxHashSet::default();
+        let mut taken = FxHashSet::default();
         let mut pool = POOL_UNIT * self.options.candidate_multiplier.clamp(1, 20);
         loop {
             let mut signals: FxHashMap<u64, Signals> = FxHashMap::default();
@@ -266,20 +268,16 @@ impl Search<'_> {
     }
 
     /// Chunks of sources that may not answer; empty in the usual case that all may.
-    fn outside(&self) -> Result<rustc_hash::FxHashSet<u64>> {
+    fn outside(&self) -> Result<Arc<FxHashSet<u64>>> {
         let all = 1 << Source::Memory as u8 | 1 << Source::Sessions as u8 | 1 << Source::Extra as u8;
         if self.options.sources & all == all {
-            return Ok(rustc_hash::FxHashSet::default());
+            return Ok(Arc::default());
         }
-        Ok(self.store.chunks_outside(self.options.sources)?.into_iter().collect())
+        self.derived.outside(self.store, self.options.sources)
     }
 
     /// Adds the first chunk (or the best one already found) of every note that the query names.
-    fn name_matches(
-        &self,
-        signals: &mut FxHashMap<u64, Signals>,
-        outside: &rustc_hash::FxHashSet<u64>,
-    ) -> Result<()> {
+    fn name_matches(&self, signals: &mut FxHashMap<u64, Signals>, outside: &FxHashSet<u64>) -> Result<()> {
         let mut best: FxHashMap<i64, (u64, f32, PathMatch)> = FxHashMap::default();
         for id in self.store.chunks_of_stem(&stem_key(self.query.trim()))? {
             let Some(facts) = self.derived.facts(self.store, id)? else { continue };

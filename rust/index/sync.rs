@@ -127,9 +127,9 @@ impl Index {
     }
 
     fn sync_once(&self, options: &SyncOptions<'_>) -> Result<SyncReport> {
-        let listed = match self.look_at_some(options)? {
-            Some(files) => Scan { files, ..Scan::default() },
-            None => scan(&options.spec)?,
+        let (listed, only) = match self.look_at_some(options)? {
+            Some(files) => (Scan { files, ..Scan::default() }, options.only.as_deref()),
+            None => (scan(&options.spec)?, None),
         };
         let mut report = SyncReport {
             files: listed.files.len(),
@@ -140,7 +140,7 @@ impl Index {
         };
         if options.dry_run {
             let looked = self.read(|store| {
-                let mut plan = self.plan(store, listed.files.clone(), &report, options)?;
+                let mut plan = self.plan(store, listed.files.clone(), only, &report, options)?;
                 if !plan.recut && plan.read.len() <= FEW {
                     // Another time stamp is not yet another text.
                     plan.read.retain(|(found, known)| {
@@ -160,7 +160,7 @@ impl Index {
         }
         let mut guard = self.write(options.wait_ms)?;
         let (store, lexical) = guard.parts()?;
-        let plan = self.plan(store, listed.files, &report, options)?;
+        let plan = self.plan(store, listed.files, only, &report, options)?;
         let changes = !plan.read.is_empty() || !plan.remove.is_empty();
         if changes {
             let known = unpoisoned(self.known.lock()).take();
@@ -250,14 +250,15 @@ impl Index {
         &self,
         store: &Store,
         files: Vec<Found>,
+        only: Option<&[String]>,
         report: &SyncReport,
         options: &SyncOptions<'_>,
     ) -> Result<Plan> {
         let known = self.known_notes(store)?;
         let recut = options.rebuild
             || store.meta("chunking")?.is_some_and(|key| key != chunking_key(options.chunking));
-        let in_scope = |path: &String| options.only.as_ref().is_none_or(|only| only.contains(path));
-        let expected = options.only.as_ref().map_or(known.len(), Vec::len);
+        let in_scope = |path: &String| only.is_none_or(|only| only.contains(path));
+        let expected = only.map_or(known.len(), <[String]>::len);
         let mut remove = Vec::new();
         if files.iter().filter(|found| known.contains_key(&found.path)).count() < expected {
             let listed: FxHashSet<&String> = files.iter().map(|found| &found.path).collect();

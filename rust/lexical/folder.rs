@@ -180,6 +180,8 @@ impl Directory for Folder {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        // tantivy would make the file with the usual rights; where it cannot be made, the next line says why.
+        let _ = private().create(true).truncate(false).open(self.path.join(&lock.filepath));
         match self.files.acquire_lock(lock) {
             // A reader of a folder that nobody may write to needs no lock against writers.
             Err(LockError::IoError(error))
