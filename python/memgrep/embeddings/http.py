@@ -14,7 +14,8 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -168,6 +169,7 @@ class Http:
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
         self._client_of = 0
+        self._closed = False
         self._not_before = 0.0
 
     def __repr__(self) -> str:
@@ -224,6 +226,7 @@ class Http:
     def close(self) -> None:
         """Closes the connections."""
         with self._lock:
+            self._closed = True
             if self._client is not None and self._client_of == os.getpid():
                 self._client.close()
             self._client = None
@@ -259,9 +262,12 @@ class Http:
         try:
             headers = {**self._headers, "Content-Type": "application/json"}
             auth = httpx2.BasicAuth(*self._basic) if self._basic else None
-            with self._connections().stream(
-                "POST", url, content=content, headers=headers, timeout=limits, auth=auth
-            ) as answer:
+            with (
+                self._borrowed() as client,
+                client.stream(
+                    "POST", url, content=content, headers=headers, timeout=limits, auth=auth
+                ) as answer,
+            ):
                 most = self._max_answer if answer.is_success else _MAX_ERROR_BODY
                 body = bytearray()
                 for piece in answer.iter_bytes():
@@ -285,6 +291,21 @@ class Http:
             raise WrongSetup(
                 self._provider, f"{self._base} is no usable address", "check remote.baseUrl"
             ) from error
+
+    @contextmanager
+    def _borrowed(self) -> "Iterator[httpx2.Client]":
+        """The client for one request. One that was given up meanwhile is closed after it: a connection that was
+        being made while `close` ran would stay open."""
+        client = self._connections()
+        try:
+            yield client
+        finally:
+            with self._lock:
+                given_up = self._closed or self._client is not client
+                if given_up and self._client is client:
+                    self._client = None
+            if given_up:
+                client.close()
 
     def _connections(self) -> "httpx2.Client":
         import ssl
