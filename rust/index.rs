@@ -92,7 +92,11 @@ impl Index {
     /// # Errors
     /// A file that is not ours, of a newer version or damaged. A missing file is no error with `read_only`.
     pub fn open(path: &Path, read_only: bool, engine: Engine) -> Result<Self> {
-        let store = Store::open(path, !read_only)?;
+        let store = match Store::open(path, !read_only) {
+            // A sync sets it aside and makes it anew; until then a search says what is wrong.
+            Err(Error::Store { damaged: true, .. }) if !read_only => None,
+            opened => opened?,
+        };
         Ok(Self {
             path: path.to_owned(),
             read_only,

@@ -309,6 +309,10 @@ fn foreign_file(path: &Path) -> Error {
 
 /// True for a SQLite file that is ours or may become ours, false for a missing or empty file.
 fn inspect(path: &Path) -> Result<bool> {
+    // A pipe would wait for a writer for ever.
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(foreign_file(path));
+    }
     let mut header = [0_u8; 100];
     let length = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),

@@ -433,6 +433,50 @@ fn a_damaged_store_is_set_aside_and_made_anew_from_the_notes() {
 }
 
 #[test]
+fn a_store_that_was_cut_short_is_made_anew() {
+    for length in [1000, 8192, 40_000] {
+        let (place, _) = filled_place();
+        damaged(&place.store, |bytes| bytes.truncate(length));
+        for ending in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{ending}", place.store.display()));
+        }
+
+        let index = place.open();
+        let report = place.sync(&index);
+
+        assert!(report.recovered, "{length}");
+        assert_eq!(report.chunks, 600);
+    }
+}
+
+#[test]
+fn a_note_of_headings_only_is_found_by_its_words() {
+    let place = Place::new(&[
+        ("memory/h.md", "# Only Bamako\n\n## Ouagadougou\n"),
+        ("memory/cr.md", "# Bar\rTananarive text\r"),
+    ]);
+    let index = place.open();
+    place.sync(&index);
+
+    assert_eq!(paths(&index, "ouagadougou"), ["memory/h.md"]);
+    assert_eq!(paths(&index, "tananarive"), ["memory/cr.md"]);
+    assert_eq!(paths(&index, "h.md")[0], "memory/h.md");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_store_and_nobody_waits_for_it() {
+    let place = Place::new(&NOTES);
+    fs::create_dir_all(place.store.parent().expect("a folder")).expect("folders");
+    let made = std::process::Command::new("mkfifo").arg(&place.store).status().expect("mkfifo");
+    assert!(made.success());
+
+    let refused = Index::open(&place.store, false, Engine::Exact).err().expect("not a file");
+
+    assert!(matches!(refused, Error::Foreign { .. }), "{refused}");
+}
+
+#[test]
 fn a_second_writer_is_told_who_is_in_the_way() {
     let place = Place::new(&NOTES);
     let index = place.open();

@@ -243,3 +243,48 @@ def test_models_that_are_not_there_are_said(ws):
     assert "multilingual-e5-small" in [model["name"] for model in listed["known"]]
     assert ws.run("models", "rm", "nothing").returncode == 2
     assert ws.run("models", "pull", "/no/such/folder").returncode == 1
+
+
+def test_a_setting_that_cannot_be_read_is_a_usage_error_without_its_text(ws):
+    done = ws.run("config", "--set", "remote.headers=5SECRET5")
+
+    assert done.returncode == 2
+    assert b"remote.headers" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"5SECRET5" not in done.stderr + done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_an_answer_that_cannot_be_written_is_a_failure_in_one_line(ws):
+    ws.write("memory/a.md", "lantern\n")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            ws.command("search", "lantern"),
+            env=ws.environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert b"No space left on device" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_output_is_no_traceback(ws):
+    ws.write("memory/a.md", "lantern\n")
+    shell = ["sh", "-c", 'exec "$@" >&-', "sh", *ws.command("search", "lantern")]
+
+    done = subprocess.run(shell, env=ws.environment(), stderr=subprocess.PIPE, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_what_the_built_in_model_has_no_word_for_does_not_fail_the_run(ws):
+    ws.write("memory/a.md", "lantern\n")
+    ws.write("memory/b.md", "\U00012000\U00012001\n")
+
+    done = ws.run("index", "--set", "provider=static")
+
+    assert done.returncode == 0, done.stderr

@@ -441,3 +441,14 @@ def test_pages_agree_with_the_recorded_ones(notes, shared):
                 assert page["text"] == result["text"].replace("\r", ""), path
         compared += 1
     assert compared > 15
+
+
+@pytest.mark.parametrize("path", [5, b"MEMORY.md", None])
+def test_a_path_that_is_no_text_is_a_value_error(ws, path):
+    with ws.memory() as memory, pytest.raises(ValueError, match="path must name"):
+        memory.get(path)
+
+
+def test_half_a_surrogate_pair_names_no_file(ws):
+    with ws.memory() as memory, pytest.raises(NoteRefused, match="surrogate"):
+        memory.get("memory/\ud800.md")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from memgrep.arguments import Options
-    from memgrep.config.kinds import Node
     from memgrep.memory import Memory
 
 __all__ = ["COMMANDS", "main"]
@@ -32,12 +31,20 @@ def main(arguments: list[str] | None = None) -> "NoReturn":
 
     speak_utf8()
     try:
+        if sys.stdout is None:
+            # Closed by whoever started us: what cannot be said is not a failure of what was asked.
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it lives as long as the process
         code = run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough. Nothing may be written any more, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = PIPE_CLOSED
+    except OSError as error:
+        # The answer could not be written (a full disk): said once, and not tried again at exit.
+        print(f"memgrep: error: cannot write the answer: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = FAILED
     if arguments is None and sys.argv[1:2] == ["search"]:
         # The answer is out. Taking an index and an interpreter apart is a tenth of a search's time.
         sys.stderr.flush()
@@ -274,27 +281,15 @@ COMMANDS: "dict[str, Callable[[_Door, Options], int]]" = {
 
 def _settings(written: list[str]) -> "dict[str, Any]":
     """`--set KEY=VALUE` as arguments of the settings."""
-    from memgrep.config import KEYS
-    from memgrep.config.keys import snake
+    from memgrep.config import read_text
 
-    by_name = {**KEYS, **{snake(name): key for name, key in KEYS.items()}}
     values: dict[str, Any] = {}
     for one in written:
         name, equals, text = one.partition("=")
         if not equals:
             raise ValueError(f"--set {one}: write KEY=VALUE")
-        key = by_name.get(name.strip().removeprefix("memory.search."))
-        # An unknown name is left to the settings, which know what it may have meant.
-        values[name.strip()] = text if key is None else _plain(key.kind.read(text))
+        values[name.strip()] = read_text(name, text)
     return values
-
-
-def _plain(node: "Node") -> "Any":
-    """A value without the lines it stood on."""
-    value = node[1]
-    if isinstance(value, dict):
-        return {name: _plain(below) for name, (_, below) in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
 def _printable(text: str) -> str:

@@ -111,10 +111,15 @@ def _locate(
     path: str, workspace: str, extra: "Sequence[tuple[str, str | None]]"
 ) -> tuple[str, list[str], str]:
     """The root that makes `path` a memory file, the names below it, and the path as hits show it."""
-    if not path or not path.strip():
+    if not isinstance(path, str) or not path.strip():
         raise ValueError("path must name a note, such as MEMORY.md or memory/2026-02-10.md")
     if "\0" in path:
         raise NoteRefused(path.replace("\0", "\\0"), "not-memory", "no file name holds a NUL character")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        shown = path.encode("utf-8", "backslashreplace").decode("utf-8")
+        raise NoteRefused(shown, "not-memory", "no file name holds half a surrogate pair") from None
     given = path.replace("\\", "/") if os.sep == "\\" else path
     names = [name for name in given.split("/") if name not in ("", ".")]
     if ".." in names:

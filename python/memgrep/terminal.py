@@ -23,8 +23,13 @@ def speak_utf8() -> None:
 class Style:
     """Marks text with colour: on a terminal only, and not when NO_COLOR or TERM=dumb says otherwise."""
 
-    def __init__(self, stream: "TextIO", environ: "Mapping[str, str]") -> None:
-        self.on = stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+    def __init__(self, stream: "TextIO | None", environ: "Mapping[str, str]") -> None:
+        self.on = (
+            stream is not None
+            and stream.isatty()
+            and not environ.get("NO_COLOR")
+            and environ.get("TERM") != "dumb"
+        )
 
     def bold(self, text: str) -> str:
         return self._with("1", text)

@@ -8,7 +8,7 @@ use super::derived::catch_up_lexical;
 use super::{Index, KnownNotes, beside, unpoisoned};
 use rustc_hash::FxHashSet;
 
-use crate::chunk::{CHUNKER_VERSION, Chunking, chunk, embedded_text};
+use crate::chunk::{CHUNKER_VERSION, Chunk, Chunking, chunk, embedded_text};
 use crate::embed::StaticModel;
 use crate::error::{Error, Result};
 use crate::lexical::{Lexical, LexicalChunk};
@@ -25,6 +25,8 @@ const QUEUE: usize = 64;
 const EMBED_BATCH: usize = 4096;
 /// A file changed less than this before it was read may change again without a new time stamp; it is read once more.
 const RACY_NS: i64 = 50_000_000;
+/// Bytes of headings that are indexed of a note without any other text.
+const MOST_HEADINGS: usize = 1600;
 /// After so few changed notes what is known of the others is kept.
 const FEW: usize = 256;
 /// Threads that read and cut notes; the writing thread and tantivy's own work beside them.
@@ -585,7 +587,11 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
     }
     let known = known.is_some();
     let note = decode(bytes);
-    let chunks = chunk(&note.text, found.curated, options.chunking)
+    let mut chunks = chunk(&note.text, found.curated, options.chunking);
+    if chunks.is_empty() {
+        chunks.extend(headings_only(&note.text));
+    }
+    let chunks = chunks
         .into_iter()
         .map(|chunk| {
             let hash =
@@ -607,6 +613,27 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
     }
     let warning = (!warning.is_empty()).then(|| warning.join("; "));
     Outcome::Note(Box::new(PreparedNote { found, hash, text: note.text, chunks, warning, known }))
+}
+
+/// The one chunk of a note that is all headings: it has no text to stand under them, but it has words to be found by.
+fn headings_only(text: &str) -> Option<Chunk> {
+    let text = text.trim_end();
+    let mut end = text.len().min(MOST_HEADINGS);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let start = text.len() - text.trim_start().len();
+    let lines = |text: &str| text.matches('\n').count();
+    (start < end).then(|| Chunk {
+        start,
+        end,
+        first_line: 1 + lines(&text[..start]),
+        last_line: 1 + lines(&text[..end]),
+        context: String::new(),
+        importance: None,
+        triggers: Vec::new(),
+        project: None,
+    })
 }
 
 fn short_hash(bytes: &[u8]) -> [u8; 16] {
