@@ -44,8 +44,15 @@ pub struct Derived {
     facts: Mutex<FxHashMap<u64, ChunkFacts>>,
     words: Mutex<FxHashMap<u64, Vec<u64>>>,
     /// Chunks outside of some sources at a generation.
-    outside: Mutex<Option<(u64, u8, Arc<FxHashSet<u64>>)>>,
+    outside: Mutex<Option<Outside>>,
     seen: Option<u64>,
+}
+
+/// Chunks of other sources than those in `sources`, at a generation of the text.
+struct Outside {
+    generation: u64,
+    sources: u8,
+    chunks: Arc<FxHashSet<u64>>,
 }
 
 /// The vector index of one fingerprint.
@@ -279,13 +286,13 @@ impl Derived {
     pub(super) fn outside(&self, store: &Store, sources: u8) -> Result<Arc<FxHashSet<u64>>> {
         let generation = store.text_generation()?;
         let mut kept = unpoisoned(self.outside.lock());
-        if let Some((at, of, chunks)) = kept.as_ref()
-            && (*at, *of) == (generation, sources)
+        if let Some(known) = kept.as_ref()
+            && (known.generation, known.sources) == (generation, sources)
         {
-            return Ok(Arc::clone(chunks));
+            return Ok(Arc::clone(&known.chunks));
         }
-        let chunks = Arc::new(store.chunks_outside(sources)?.into_iter().collect());
-        *kept = Some((generation, sources, Arc::clone(&chunks)));
+        let chunks: Arc<FxHashSet<u64>> = Arc::new(store.chunks_outside(sources)?.into_iter().collect());
+        *kept = Some(Outside { generation, sources, chunks: Arc::clone(&chunks) });
         Ok(chunks)
     }
 

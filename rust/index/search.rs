@@ -378,7 +378,9 @@ impl Search<'_> {
         for ranked in ranked {
             let Some(facts) = self.derived.facts(self.store, ranked.id)? else { continue };
             let Some((text, context)) = self.store.text(ranked.id)? else { continue };
-            let shown = snippet(&plain(&text), terms, self.options.snippet_chars);
+            // A note that is all headings has them as a context without a text.
+            let source = if text.is_empty() { &context } else { &text };
+            let shown = snippet(&plain(source), terms, self.options.snippet_chars);
             let first = facts.first_line + shown.first_line;
             let last = (facts.first_line + shown.last_line).min(facts.last_line.max(first));
             hits.push(Hit {

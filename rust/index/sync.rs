@@ -615,21 +615,22 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
     Outcome::Note(Box::new(PreparedNote { found, hash, text: note.text, chunks, warning, known }))
 }
 
-/// The one chunk of a note that is all headings: it has no text to stand under them, but it has words to be found by.
+/// The one chunk of a note that is all headings: its words are a context without a text, so they are found but never
+/// embedded.
 fn headings_only(text: &str) -> Option<Chunk> {
     let text = text.trim_end();
-    let mut end = text.len().min(MOST_HEADINGS);
+    let start = text.len() - text.trim_start().len();
+    let mut end = text.len().min(start + MOST_HEADINGS);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let start = text.len() - text.trim_start().len();
     let lines = |text: &str| text.matches('\n').count();
     (start < end).then(|| Chunk {
-        start,
+        start: end,
         end,
         first_line: 1 + lines(&text[..start]),
         last_line: 1 + lines(&text[..end]),
-        context: String::new(),
+        context: text[start..end].to_owned(),
         importance: None,
         triggers: Vec::new(),
         project: None,

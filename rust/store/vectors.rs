@@ -84,7 +84,7 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<(u64, i64, [u8; 16], String, String)>> {
         let sql = "SELECT c.id, c.content, (SELECT hash FROM content WHERE content.id = c.content), c.context, c.text
-                   FROM chunk c WHERE c.id > ?1
+                   FROM chunk c WHERE c.id > ?1 AND c.text <> ''
                    AND NOT EXISTS(SELECT 1 FROM embedding WHERE key = ?2 + c.content)
                    AND NOT EXISTS(SELECT 1 FROM refusal WHERE key = ?2 + c.content)
                    ORDER BY c.id LIMIT ?3";
@@ -100,7 +100,7 @@ impl Store {
     /// How many contents of live chunks have neither a vector nor a refusal, and how many a refusal.
     pub fn pending_counts(&self, selected: Selected) -> Result<(usize, usize)> {
         let sql = "SELECT
-            (SELECT count(DISTINCT content) FROM chunk c WHERE NOT EXISTS(SELECT 1 FROM embedding WHERE key = ?1 + c.content)
+            (SELECT count(DISTINCT content) FROM chunk c WHERE c.text <> '' AND NOT EXISTS(SELECT 1 FROM embedding WHERE key = ?1 + c.content)
              AND NOT EXISTS(SELECT 1 FROM refusal WHERE key = ?1 + c.content)),
             (SELECT count(DISTINCT content) FROM chunk c WHERE EXISTS(SELECT 1 FROM refusal WHERE key = ?1 + c.content))";
         self.connection
