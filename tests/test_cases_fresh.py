@@ -30,8 +30,6 @@ def test_f055_many_changed_notes_are_not_waited_for_but_said(ws):
         memory.index()
         for n in range(40):
             ws.write(f"memory/n{n}.md", "kettle and more\n")
-        # Notes changed a moment before a sync are looked at twice.
-        time.sleep(0.1)
 
         answer = memory.search("kettle")
 
@@ -91,8 +89,6 @@ def test_f057_dirty_is_computed_from_the_files(ws):
 def test_f058_dirty_means_that_the_two_sets_differ(ws, door):
     for n in range(10):
         ws.write(f"memory/n{n}.md", "x\n")
-    # The core calls notes changed that were written a moment before it read them.
-    time.sleep(0.1)
     door.index()
     ws.write("memory/n10.md", "x\n")
 

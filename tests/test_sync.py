@@ -14,8 +14,6 @@ from memgrep.testing import HashEmbedder
 def forty(ws):
     for n in range(40):
         ws.write(f"memory/n{n:02}.md", f"note number {n}\n")
-    # What changed a moment before a sync is looked at twice, which is not the matter here.
-    time.sleep(0.1)
     return ws
 
 

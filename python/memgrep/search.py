@@ -24,10 +24,10 @@ def check_question(query: object, max_results: object, min_score: object, corpus
     if not isinstance(query, str):
         raise ValueError(f"query must be a text, not {query!r}")
     whole = isinstance(max_results, int) and not isinstance(max_results, bool)
-    if max_results is not None and not (whole and 1 <= max_results <= MAX_RESULTS):  # type: ignore[operator]
+    if max_results is not None and not (whole and 1 <= max_results <= MAX_RESULTS):  # type: ignore[operator]  # a number, just checked
         raise ValueError(f"maxResults must be a whole number from 1 to {MAX_RESULTS}, not {max_results!r}")
     number = isinstance(min_score, int | float) and not isinstance(min_score, bool)
-    if min_score is not None and not (number and 0 <= min_score <= 1):  # type: ignore[operator]
+    if min_score is not None and not (number and 0 <= min_score <= 1):  # type: ignore[operator]  # a number, just checked
         raise ValueError(f"minScore must be a number from 0 to 1, not {min_score!r}")
     if corpus not in CORPORA:
         raise ValueError(f"corpus must be one of {', '.join(CORPORA)}, not {corpus!r}")

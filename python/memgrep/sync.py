@@ -172,7 +172,7 @@ def embed_missing(
 
 def _retry(index: "Index", force: bool) -> bool:
     """Makes refused texts pending again, unless all of them were asked for twice; whether it did."""
-    reasons = [reason for reason, _ in index.status()["failures"]]  # type: ignore[attr-defined]
+    reasons = [reason for reason, _ in index.status()["failures"]]  # type: ignore[attr-defined]  # pairs
     if reasons and (force or not all(reason.endswith(_AGAIN) for reason in reasons)):
         return index.retry_failures() > 0
     return False
