@@ -1,7 +1,7 @@
 //! What a keyword search costs, and what it costs to keep its index in line.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use memgrep::lexical::{Lexical, LexicalChunk};
+use memgrep::lexical::{Facts, Lexical, LexicalChunk};
 use memgrep::text::weighted_query_terms;
 
 /// Chunks of a mid-sized memory: 35 MB of notes.
@@ -59,7 +59,7 @@ impl Notes {
 }
 
 fn chunk<'a>(id: u64, text: &'a str, path: &'a str) -> LexicalChunk<'a> {
-    LexicalChunk { id, text, context: "Harbour > Berths", path, source: 0 }
+    LexicalChunk { id, text, context: "Harbour > Berths", path, facts: Facts::default() }
 }
 
 fn searching(bench: &mut Criterion) {

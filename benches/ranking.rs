@@ -31,7 +31,7 @@ fn pool(count: u64) -> Vec<Candidate> {
     let mut dice = Dice(5);
     let one = |id: u64| Candidate {
         id,
-        path: format!("memory/2026-01-{:02}-note-{id}.md", id % 28 + 1),
+        note: id % 28,
         first_line: 1,
         bm25: 18.0 * dice.share().powi(3),
         lexical_rank: Some(id as usize),

@@ -71,7 +71,7 @@ impl WriteGuard<'_> {
                 lexical.refresh()?;
                 lexical
             }
-            none => none.insert(Lexical::open(&beside(store.path(), "lexical"))?),
+            none => none.insert(Lexical::open_to_write(&beside(store.path(), "lexical"))?),
         };
         Ok((store, lexical))
     }

@@ -22,7 +22,7 @@ fn ranked(notes: &[Note], today: &str, decay: Decay, mmr_lambda: Option<f32>) ->
     let today = dated(&format!("memory/{today}.md")).expect("today is a date");
     let candidates = notes.iter().zip(0..).map(|(note, id)| Candidate {
         id,
-        path: note.path.to_owned(),
+        note: id,
         first_line: 1,
         bm25: 0.0,
         lexical_rank: None,

@@ -7,9 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Index, beside, unpoisoned};
 use crate::error::Result;
-use crate::lexical::{Lexical, LexicalChunk};
+use crate::lexical::{Facts, Lexical, LexicalChunk};
 use crate::note::plain;
-use crate::store::{ChunkFacts, Delta, Named, Selected, Store};
+use crate::rank::decay::dated;
+use crate::store::{Delta, Named, Selected, Store};
 use crate::vector::exact::Exact;
 use crate::vector::rows::Rows;
 use crate::vector::vec0::Vec0;
@@ -40,12 +41,10 @@ pub struct Derived {
     vector_file: PathBuf,
     row_file: PathBuf,
     engine: Engine,
-    /// Chunks never change, so what was read once stays true until the chunk is gone.
-    facts: Mutex<FxHashMap<u64, ChunkFacts>>,
+    /// Chunks never change and no id is used twice, so what was read once stays true.
     words: Mutex<FxHashMap<u64, Vec<u64>>>,
     /// Chunks outside of some sources at a generation.
     outside: Mutex<Option<Outside>>,
-    seen: Option<u64>,
 }
 
 /// Chunks of other sources than those in `sources`, at a generation of the text.
@@ -129,10 +128,8 @@ impl Derived {
             vector_file: beside(store, "vectors"),
             row_file: beside(store, "rows"),
             engine,
-            facts: Mutex::default(),
             words: Mutex::default(),
             outside: Mutex::default(),
-            seen: None,
         }
     }
 
@@ -154,33 +151,16 @@ impl Derived {
             (Some(state), Some(name)) => state.fingerprint == name && state.generation == generation,
             (None, Some(_)) => false,
         };
-        lexical && vectors && self.seen == Some(generation)
+        lexical && vectors
     }
 
     /// Looks for what other processes published; never writes.
-    pub(super) fn look(&mut self, store: &Store, generation: u64) -> Result<()> {
+    pub(super) fn look(&mut self) -> Result<()> {
         match &mut self.lexical {
             Some(lexical) => {
                 lexical.refresh()?;
             }
             None => self.lexical = Some(Lexical::open(&self.lexical_folder)?),
-        }
-        if self.seen != Some(generation) {
-            self.forget_removed(store)?;
-            self.seen = Some(generation);
-        }
-        Ok(())
-    }
-
-    fn forget_removed(&self, store: &Store) -> Result<()> {
-        let mut facts = unpoisoned(self.facts.lock());
-        match store.delta(self.seen)? {
-            Delta::Rebuild => facts.clear(),
-            Delta::Replay { removed, .. } => {
-                for id in removed {
-                    facts.remove(&id);
-                }
-            }
         }
         Ok(())
     }
@@ -270,18 +250,6 @@ impl Derived {
         Ok(())
     }
 
-    /// A chunk's facts; `None` when it is gone.
-    pub(super) fn facts(&self, store: &Store, id: u64) -> Result<Option<ChunkFacts>> {
-        if let Some(facts) = unpoisoned(self.facts.lock()).get(&id) {
-            return Ok(Some(facts.clone()));
-        }
-        let facts = store.facts(id)?;
-        if let Some(facts) = &facts {
-            unpoisoned(self.facts.lock()).insert(id, facts.clone());
-        }
-        Ok(facts)
-    }
-
     /// Chunks of sources that are not in `sources` (bit `1 << source`), asked of the store once a generation.
     pub(super) fn outside(&self, store: &Store, sources: u8) -> Result<Arc<FxHashSet<u64>>> {
         let generation = store.text_generation()?;
@@ -331,6 +299,11 @@ fn fill_vectors(
     index.add(&ids, &vectors)
 }
 
+/// What the lexical index keeps of a chunk for the ranking.
+pub(super) fn facts_of(path: &str, source: u8, importance: Option<u8>, first_line: usize) -> Facts {
+    Facts { source, importance, day: dated(path).map(|day| day as i32), first_line: first_line as u32 }
+}
+
 /// Brings the lexical index in line with the store; the caller holds the writer lock.
 pub(super) fn catch_up_lexical(store: &Store, lexical: &mut Lexical) -> Result<()> {
     let generation = store.text_generation()?;
@@ -360,7 +333,7 @@ pub(super) fn catch_up_lexical(store: &Store, lexical: &mut Lexical) -> Result<(
                 text,
                 context: &chunk.context,
                 path: &chunk.path,
-                source: chunk.source,
+                facts: facts_of(&chunk.path, chunk.source, chunk.importance, chunk.first_line),
             })
             .collect();
         lexical.add(&batch)?;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::derived::{Derived, catch_up_lexical};
+use super::derived::{Derived, catch_up_lexical, facts_of};
 use super::{Index, unpoisoned};
 use crate::error::{Error, Result};
-use crate::lexical::Lexical;
+use crate::lexical::{Facts, Lexical, note_key};
 use crate::note::plain;
-use crate::rank::decay::{Decay, dated};
+use crate::rank::decay::Decay;
 use crate::rank::hybrid::{text_score, vector_weight};
 use crate::rank::{Candidate, Explanation, Fusion, PathMatch, RankOptions, Ranked};
 use crate::scan::Source;
@@ -117,30 +117,37 @@ impl Index {
                 Some(name) => store.fingerprint(name, false)?.map(|selected| (name.as_str(), selected)),
                 None => None,
             };
-            self.bring_up(store, generation, chosen.filter(|_| vector.is_some()))?;
+            let text_generation = store.text_generation()?;
+            self.bring_up(store, (generation, text_generation), chosen.filter(|_| vector.is_some()))?;
             let derived = unpoisoned(self.derived.read());
-            Search { derived: &derived, store, options, query, chosen: chosen.map(|(_, selected)| selected) }
-                .run(vector, generation)
+            let at = derived.lexical.as_ref().and_then(Lexical::generation);
+            let lagging = at.is_none_or(|at| at < text_generation);
+            let chosen = chosen.map(|(_, selected)| selected);
+            Search { derived: &derived, store, options, query, chosen, lagging }.run(vector, generation)
         })?;
         Ok(found.unwrap_or_default())
     }
 
     /// Makes the derived indexes current for a search, as far as that is possible without waiting for a writer.
-    fn bring_up(&self, store: &Store, generation: u64, chosen: Option<(&str, Selected)>) -> Result<()> {
-        let text_generation = store.text_generation()?;
+    fn bring_up(
+        &self,
+        store: &Store,
+        (generation, text_generation): (u64, u64),
+        chosen: Option<(&str, Selected)>,
+    ) -> Result<()> {
         let name = chosen.filter(|(_, selected)| selected.dims.is_some()).map(|(name, _)| name);
         if unpoisoned(self.derived.read()).is_current(generation, text_generation, name) {
             return Ok(());
         }
         let mut derived = unpoisoned(self.derived.write());
-        derived.look(store, generation)?;
+        derived.look()?;
         let behind =
             derived.lexical.as_ref().and_then(Lexical::generation).is_none_or(|at| at < text_generation);
         if behind && !self.read_only && text_generation > 0 {
             drop(derived);
             self.try_catch_up()?;
             derived = unpoisoned(self.derived.write());
-            derived.look(store, generation)?;
+            derived.look()?;
         }
         if name.is_some() {
             derived.load_vectors(store, generation, chosen)?;
@@ -167,6 +174,8 @@ struct Search<'a> {
     options: &'a SearchOptions,
     query: &'a str,
     chosen: Option<Selected>,
+    /// The lexical index is older than the store.
+    lagging: bool,
 }
 
 /// What is known of a candidate while the pool is collected.
@@ -181,7 +190,6 @@ struct Signals {
 
 impl Search<'_> {
     fn run(&self, vector: Option<&[f32]>, generation: u64) -> Result<SearchResult> {
-        let text_generation = self.store.text_generation()?;
         let Some(lexical) = self.derived.lexical.as_ref().filter(|lexical| lexical.generation().is_some())
         else {
             if self.store.has_chunks()? {
@@ -256,7 +264,7 @@ impl Search<'_> {
             vectors: state.map_or(0, |state| state.index.len()),
             generation,
             vectors_used: state.is_some(),
-            lagging: lexical.generation().is_none_or(|at| at < text_generation),
+            lagging: self.lagging,
         })
     }
 
@@ -280,7 +288,7 @@ impl Search<'_> {
     fn name_matches(&self, signals: &mut FxHashMap<u64, Signals>, outside: &FxHashSet<u64>) -> Result<()> {
         let mut best: FxHashMap<i64, (u64, f32, PathMatch)> = FxHashMap::default();
         for id in self.store.chunks_of_stem(&stem_key(self.query.trim()))? {
-            let Some(facts) = self.derived.facts(self.store, id)? else { continue };
+            let Some(facts) = self.store.facts(id)? else { continue };
             let path_match = crate::rank::path_match(self.query, &facts.path);
             if path_match == PathMatch::None || outside.contains(&id) {
                 continue;
@@ -329,12 +337,12 @@ impl Search<'_> {
         let mut candidates = Vec::with_capacity(signals.len());
         for (&id, known) in signals {
             // A chunk that went away since the derived index was made is dropped, never an error.
-            let Some(facts) = self.derived.facts(self.store, id)? else { continue };
+            let Some((note, facts)) = self.facts(id)? else { continue };
             candidates.push(Candidate {
                 id,
-                age_days: self.age(&facts),
-                path: facts.path,
-                first_line: facts.first_line,
+                age_days: self.day(id, facts)?.map(|day| self.options.today - day),
+                note,
+                first_line: facts.first_line as usize,
                 bm25: known.bm25.unwrap_or(0.0),
                 lexical_rank: known.lexical_rank,
                 cosine: known.cosine,
@@ -346,11 +354,27 @@ impl Search<'_> {
         Ok(candidates)
     }
 
-    fn age(&self, facts: &ChunkFacts) -> Option<i64> {
+    /// The note and the facts of a chunk; `None` when it is gone. The lexical index has them at hand as long as it stands where
+    /// the store does.
+    fn facts(&self, id: u64) -> Result<Option<(u64, Facts)>> {
+        match self.derived.lexical.as_ref().filter(|_| !self.lagging).and_then(|lexical| lexical.facts(id)) {
+            Some(facts) => Ok(Some(facts)),
+            None => Ok(self.store.facts(id)?.map(|facts| {
+                let ChunkFacts { path, source, importance, first_line, .. } = facts;
+                (note_key(&path), facts_of(&path, source, importance, first_line))
+            })),
+        }
+    }
+
+    /// The day a chunk is of; `None` = evergreen.
+    fn day(&self, id: u64, facts: Facts) -> Result<Option<i64>> {
         let by_time = facts.source == Source::Sessions as u8
             || (facts.source == Source::Extra as u8 && self.options.extra_fades);
-        let day = if by_time { Some(facts.mtime_ns.div_euclid(DAY_NS)) } else { dated(&facts.path) };
-        day.map(|day| self.options.today - day)
+        if !by_time {
+            return Ok(facts.day.map(i64::from));
+        }
+        // A file is touched without its text changing: only the store knows when it was changed last.
+        Ok(self.store.facts(id)?.map(|facts| facts.mtime_ns.div_euclid(DAY_NS)))
     }
 
     fn rank_options(&self, best_text: f64, bm25_ceiling: f32, spread: Spread, vectors: bool) -> RankOptions {
@@ -376,7 +400,7 @@ impl Search<'_> {
     fn hits(&self, ranked: &[Ranked], terms: &[String]) -> Result<Vec<Hit>> {
         let mut hits = Vec::with_capacity(ranked.len());
         for ranked in ranked {
-            let Some(facts) = self.derived.facts(self.store, ranked.id)? else { continue };
+            let Some(facts) = self.store.facts(ranked.id)? else { continue };
             let Some((text, context)) = self.store.text(ranked.id)? else { continue };
             // A note that is all headings has them as a context without a text.
             let source = if text.is_empty() { &context } else { &text };

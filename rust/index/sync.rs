@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use super::derived::catch_up_lexical;
+use super::derived::{catch_up_lexical, facts_of};
 use super::{Index, KnownNotes, beside, unpoisoned};
 use rustc_hash::FxHashSet;
 
@@ -364,7 +364,7 @@ impl Index {
                 bytes.extend(vector.iter().flat_map(|value| value.to_le_bytes()));
                 store.put_vector(selected, content, &bytes, generation)?;
             }
-            Ok(())
+            store.note_progress(selected)
         })
     }
 
@@ -397,7 +397,7 @@ impl Index {
                     store.put_refusal(selected, content, reason)?;
                 }
             }
-            Ok(())
+            store.note_progress(selected)
         })
     }
 
@@ -712,7 +712,7 @@ fn add_lexically(lexical: &mut Lexical, ids: &[u64], note: &PreparedNote) -> Res
             text,
             context: &chunk.context,
             path: &note.found.path,
-            source: note.found.source as u8,
+            facts: facts_of(&note.found.path, note.found.source as u8, chunk.importance, chunk.first_line),
         })
         .collect();
     lexical.add(&batch)

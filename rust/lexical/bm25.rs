@@ -23,8 +23,8 @@ use tantivy::index::{SegmentId, SegmentReader};
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 
-use super::fields::PIECE_MARK;
-use super::{Fields, LexicalHit, LexicalPass};
+use super::fields::{PIECE_MARK, unpack};
+use super::{Facts, Fields, LexicalHit, LexicalPass};
 use crate::error::Result;
 
 /// How soon further occurrences of a term stop counting.
@@ -43,7 +43,7 @@ pub(super) const PATH_WEIGHT: f32 = 0.5;
 /// What does not change in a segment: one entry for every chunk.
 struct Columns {
     ids: Vec<u64>,
-    sources: Vec<u8>,
+    facts: Vec<Facts>,
     /// What chunks of one note have in common.
     notes: Vec<u64>,
     /// tantivy's code of the text's length.
@@ -57,8 +57,8 @@ impl Columns {
         let chunks = reader.max_doc();
         let mut ids = vec![0; chunks as usize];
         reader.fast_fields().u64(Fields::ID)?.first_or_default_col(0).get_range(0, &mut ids);
-        let mut sources = vec![0; chunks as usize];
-        reader.fast_fields().u64(Fields::SOURCE)?.first_or_default_col(0).get_range(0, &mut sources);
+        let mut facts = vec![0; chunks as usize];
+        reader.fast_fields().u64(Fields::FACTS)?.first_or_default_col(0).get_range(0, &mut facts);
         let mut notes = vec![0; chunks as usize];
         reader.fast_fields().u64(Fields::NOTE)?.first_or_default_col(0).get_range(0, &mut notes);
         let lengths = reader.get_fieldnorms_reader(fields.text)?;
@@ -66,7 +66,7 @@ impl Columns {
         order.sort_unstable_by_key(|&place| ids[place as usize]);
         Ok(Self {
             ids,
-            sources: sources.into_iter().map(|source| source as u8).collect(),
+            facts: facts.into_iter().map(unpack).collect(),
             notes,
             lengths: (0..chunks).map(|place| lengths.fieldnorm_id(place)).collect(),
             order,
@@ -187,9 +187,12 @@ impl Snapshot {
         })
     }
 
-    /// Chunks that are not deleted.
-    pub(super) fn len(&self) -> usize {
-        self.live
+    /// The note's key and the facts of a live chunk.
+    pub(super) fn facts(&self, id: u64) -> Option<(u64, Facts)> {
+        self.segments.iter().find_map(|segment| {
+            let place = segment.columns.place(id).filter(|&place| segment.is_live(place))?;
+            Some((segment.columns.notes[place as usize], segment.columns.facts[place as usize]))
+        })
     }
 
     /// Scores every chunk for `terms`.
@@ -393,7 +396,7 @@ impl LexicalPass for Pass<'_> {
             for (place, &bm25) in scores.iter().enumerate() {
                 if bm25 > 0.0
                     && bm25 >= best.threshold
-                    && self.sources.checked_shr(columns.sources[place].into()).unwrap_or(0) & 1 == 1
+                    && self.sources.checked_shr(columns.facts[place].source.into()).unwrap_or(0) & 1 == 1
                 {
                     best.offer(LexicalHit { id: columns.ids[place], bm25 });
                 }

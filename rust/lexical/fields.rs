@@ -9,11 +9,11 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use super::LexicalChunk;
+use super::{Facts, LexicalChunk};
 use crate::text::{Term, for_each_term};
 
 /// Raised whenever fields or their options change.
-pub(super) const SCHEMA_VERSION: u32 = 3;
+pub(super) const SCHEMA_VERSION: u32 = 4;
 
 /// The names under which tantivy knows our terms: as they are, and with pieces marked.
 const TERMS: &str = "memgrep";
@@ -27,7 +27,7 @@ pub(super) const PIECE_MARK: char = '\u{1}';
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields {
     pub(super) id: Field,
-    source: Field,
+    facts: Field,
     note: Field,
     /// Words of the text, and pieces of its identifiers behind a [`PIECE_MARK`].
     pub(super) text: Field,
@@ -37,7 +37,7 @@ pub(super) struct Fields {
 
 impl Fields {
     pub(super) const ID: &str = "id";
-    pub(super) const SOURCE: &str = "source";
+    pub(super) const FACTS: &str = "facts";
     pub(super) const NOTE: &str = "note";
 
     pub(super) fn new() -> (Self, Schema) {
@@ -51,7 +51,7 @@ impl Fields {
         };
         let fields = Self {
             id: schema.add_u64_field(Self::ID, INDEXED | FAST),
-            source: schema.add_u64_field(Self::SOURCE, NumericOptions::default().set_fast()),
+            facts: schema.add_u64_field(Self::FACTS, NumericOptions::default().set_fast()),
             note: schema.add_u64_field(Self::NOTE, NumericOptions::default().set_fast()),
             text: schema.add_text_field("text", terms(MARKED, true)),
             context: schema.add_text_field("context", terms(TERMS, false)),
@@ -63,7 +63,7 @@ impl Fields {
     pub(super) fn document(self, chunk: &LexicalChunk<'_>) -> TantivyDocument {
         let mut document = TantivyDocument::new();
         document.add_u64(self.id, chunk.id);
-        document.add_u64(self.source, chunk.source.into());
+        document.add_u64(self.facts, pack(chunk.facts));
         document.add_u64(self.note, note_key(chunk.path));
         document.add_text(self.text, chunk.text);
         document.add_text(self.context, chunk.context);
@@ -73,8 +73,33 @@ impl Fields {
     }
 }
 
+/// The day that stands for none.
+const NO_DAY: u64 = 0;
+/// Added to a day, so that every year has a place among 26 bits.
+const FIRST_DAY: i64 = 1 << 25;
+
+/// Facts as one number: source (2 bits), importance (4), day (26), first line (32).
+fn pack(facts: Facts) -> u64 {
+    let day = facts.day.map_or(NO_DAY, |day| (i64::from(day) + FIRST_DAY).clamp(1, 2 * FIRST_DAY - 1) as u64);
+    u64::from(facts.source & 3)
+        | u64::from(facts.importance.unwrap_or(0) & 15) << 2
+        | day << 6
+        | u64::from(facts.first_line) << 32
+}
+
+/// What was packed.
+pub(super) fn unpack(packed: u64) -> Facts {
+    let (importance, day) = ((packed >> 2 & 15) as u8, packed >> 6 & (2 * FIRST_DAY as u64 - 1));
+    Facts {
+        source: (packed & 3) as u8,
+        importance: (importance > 0).then_some(importance),
+        day: (day != NO_DAY).then(|| (day as i64 - FIRST_DAY) as i32),
+        first_line: (packed >> 32) as u32,
+    }
+}
+
 /// Tells chunks of one note from those of another.
-fn note_key(path: &str) -> u64 {
+pub fn note_key(path: &str) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(path.as_bytes());
     hasher.finish()
@@ -156,4 +181,22 @@ fn fill(token: &mut Token, term: &Term<'_>, marked: bool) {
     token.offset_from = term.start;
     token.offset_to = term.end;
     token.position = 0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn facts_come_back_as_they_were(
+            (source, importance) in (0u8..3, prop::option::of(1u8..=10)),
+            // From the year 1 to 9999, as a note may be called.
+            (day, first_line) in (prop::option::of(-719_162i32..=2_932_896), any::<u32>()),
+        ) {
+            let facts = Facts { source, importance, day, first_line };
+            prop_assert_eq!(unpack(pack(facts)), facts);
+        }
+    }
 }

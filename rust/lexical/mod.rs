@@ -17,6 +17,7 @@ use tantivy::{Directory as _, Index, IndexSettings, SegmentReader, TantivyError}
 use crate::error::{Error, Result};
 use crate::text::ANALYSER_VERSION;
 use bm25::Snapshot;
+pub use fields::note_key;
 use fields::{Fields, SCHEMA_VERSION};
 use folder::Folder;
 
@@ -44,8 +45,22 @@ pub struct LexicalChunk<'a> {
     pub context: &'a str,
     /// The note's path.
     pub path: &'a str,
-    /// [`crate::scan::Source`] as a number.
+    /// What a ranking needs to know of it.
+    pub facts: Facts,
+}
+
+/// What a ranking needs to know of a chunk besides its scores, kept beside the postings: reading it from the store for every
+/// candidate costs as much as the scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Facts {
+    /// [`crate::scan::Source`] as a number, below 4.
     pub source: u8,
+    /// 1..=10.
+    pub importance: Option<u8>,
+    /// The day in the note's name, days since 1970-01-01.
+    pub day: Option<i32>,
+    /// First line of the chunk, from 1.
+    pub first_line: u32,
 }
 
 /// A chunk the lexical side proposes.
@@ -72,13 +87,18 @@ pub trait LexicalPass {
 pub struct Lexical {
     folder: PathBuf,
     fields: Fields,
+    /// Whether commits are opened for searching.
+    searched: bool,
     current: Option<Current>,
     writer: Option<IndexWriter>,
 }
 
-/// A commit that is open for reading.
+/// A commit.
 struct Current {
-    snapshot: Snapshot,
+    /// Open for reading, if anybody searches here.
+    snapshot: Option<Snapshot>,
+    /// Chunks in it.
+    chunks: usize,
     generation: u64,
     /// The file that says which segments count, as it was read.
     meta: Vec<u8>,
@@ -91,8 +111,21 @@ impl Lexical {
     /// # Errors
     /// When the folder cannot be read.
     pub fn open(folder: &Path) -> Result<Self> {
-        let mut lexical =
-            Self { folder: folder.to_owned(), fields: Fields::new().0, current: None, writer: None };
+        Self::open_for(true, folder)
+    }
+
+    /// The same for one who only writes: commits are not opened, which is a good part of a small change. [`Lexical::pass`] and
+    /// [`Lexical::facts`] find nothing here.
+    ///
+    /// # Errors
+    /// As [`Lexical::open`].
+    pub fn open_to_write(folder: &Path) -> Result<Self> {
+        Self::open_for(false, folder)
+    }
+
+    fn open_for(searched: bool, folder: &Path) -> Result<Self> {
+        let folder = folder.to_owned();
+        let mut lexical = Self { folder, fields: Fields::new().0, searched, current: None, writer: None };
         lexical.refresh()?;
         Ok(lexical)
     }
@@ -169,7 +202,7 @@ impl Lexical {
     /// # Errors
     /// When the folder cannot be read.
     pub fn refresh(&mut self) -> Result<bool> {
-        let next = match Current::load(&self.folder, self.fields, self.current.as_ref()) {
+        let next = match Current::load(&self.folder, self.fields, self.current.as_ref(), self.searched) {
             Ok(Some(next)) => Some(next),
             Ok(None) => return Ok(false),
             Err(error) if is_refusal(&error) => return Err(self.failed()(error)),
@@ -180,9 +213,14 @@ impl Lexical {
         Ok(changed)
     }
 
+    /// What chunks of one note have in common and a live chunk's facts; `None` when it is not indexed.
+    pub fn facts(&self, id: u64) -> Option<(u64, Facts)> {
+        self.current.as_ref()?.snapshot.as_ref()?.facts(id)
+    }
+
     /// Chunks a search sees.
     pub fn len(&self) -> usize {
-        self.current.as_ref().map_or(0, |current| current.snapshot.len())
+        self.current.as_ref().map_or(0, |current| current.chunks)
     }
 
     /// No chunks.
@@ -195,9 +233,9 @@ impl Lexical {
     /// # Errors
     /// When the postings cannot be read.
     pub fn pass(&self, terms: &[(String, f32)], sources: u8) -> Result<Box<dyn LexicalPass + '_>> {
-        match &self.current {
+        match self.current.as_ref().and_then(|current| current.snapshot.as_ref()) {
             None => Ok(Box::new(bm25::Nothing::new(terms.len()))),
-            Some(current) => Ok(Box::new(current.snapshot.pass(terms, sources).map_err(self.failed())?)),
+            Some(snapshot) => Ok(Box::new(snapshot.pass(terms, sources).map_err(self.failed())?)),
         }
     }
 
@@ -253,7 +291,12 @@ impl Lexical {
 
 impl Current {
     /// The newest commit in `folder`; `None` if `before` shows it already.
-    fn load(path: &Path, fields: Fields, before: Option<&Self>) -> tantivy::Result<Option<Self>> {
+    fn load(
+        path: &Path,
+        fields: Fields,
+        before: Option<&Self>,
+        searched: bool,
+    ) -> tantivy::Result<Option<Self>> {
         let folder = Folder::open(path)?;
         let index = Index::open(folder.clone())?;
         // As long as it is held no writer deletes the segments we are about to open.
@@ -263,7 +306,8 @@ impl Current {
             return Ok(None);
         }
         let damaged = |what: &str| TantivyError::InternalError(what.to_owned());
-        let generation = index.load_metas()?.payload.as_deref().and_then(generation);
+        let metas = index.load_metas()?;
+        let generation = metas.payload.as_deref().and_then(generation);
         let generation = generation.ok_or_else(|| damaged("of another version"))?;
         if index.schema() != Fields::new().1 {
             return Err(damaged("another schema"));
@@ -272,18 +316,19 @@ impl Current {
         if before.is_none() && !folder::verify(&folder, &index)? {
             return Err(damaged("a checksum is wrong"));
         }
-        let readers = index
-            .searchable_segments()?
-            .iter()
-            .map(SegmentReader::open)
-            .collect::<tantivy::Result<Vec<_>>>()?;
-        let snapshot = Snapshot::new(readers, fields, before.map(|before| &before.snapshot))?;
+        let open = || {
+            let segments = index.searchable_segments()?;
+            let readers = segments.iter().map(SegmentReader::open).collect::<tantivy::Result<Vec<_>>>()?;
+            Snapshot::new(readers, fields, before.and_then(|before| before.snapshot.as_ref()))
+        };
+        let snapshot = if searched { Some(open()?) } else { None };
+        let chunks = metas.segments.iter().map(|segment| segment.num_docs() as usize).sum();
         if folder.atomic_read(Path::new(folder::META))? != meta {
             // A commit came in between, so that the generation may be older than the segments.
             drop(lock);
-            return Self::load(path, fields, before);
+            return Self::load(path, fields, before, searched);
         }
-        Ok(Some(Self { snapshot, generation, meta }))
+        Ok(Some(Self { snapshot, chunks, generation, meta }))
     }
 }
 

@@ -19,7 +19,8 @@ impl Entry {
     }
 
     fn chunk(&self) -> LexicalChunk<'_> {
-        LexicalChunk { id: self.0, text: &self.1, context: &self.2, path: &self.3, source: self.4 }
+        let facts = Facts { source: self.4, ..Facts::default() };
+        LexicalChunk { id: self.0, text: &self.1, context: &self.2, path: &self.3, facts }
     }
 }
 

@@ -33,8 +33,8 @@ pub enum PathMatch {
 pub struct Candidate {
     /// Chunk id.
     pub id: u64,
-    /// The note's path (ties are broken by path, then first line, then id).
-    pub path: String,
+    /// What chunks of one note have in common (ties are broken by it, then first line, then id).
+    pub note: u64,
     /// First line of the chunk.
     pub first_line: usize,
     /// Raw BM25, 0 without any query word.
@@ -192,13 +192,12 @@ impl Scored {
         Self { candidate, merged, weights: hybrid::weights(options), decay, importance, relevance }
     }
 
-    /// Best first; ties by path, first line, id, so that the order of the candidates does not show.
+    /// Best first; ties by note, first line, id, so that the order of the candidates does not show.
     fn order(one: &Self, other: &Self) -> Ordering {
         let (a, b) = (&one.candidate, &other.candidate);
         (b.path_match.cmp(&a.path_match))
             .then_with(|| other.relevance.total_cmp(&one.relevance))
-            .then_with(|| a.path.cmp(&b.path))
-            .then_with(|| (a.first_line, a.id).cmp(&(b.first_line, b.id)))
+            .then_with(|| (a.note, a.first_line, a.id).cmp(&(b.note, b.first_line, b.id)))
     }
 
     /// What people see; importance may lift the order above 1 but not the score.
@@ -320,7 +319,7 @@ mod testing {
     pub(super) fn candidate(id: u64) -> Candidate {
         Candidate {
             id,
-            path: format!("memory/note-{id}.md"),
+            note: id,
             first_line: 1,
             bm25: 0.0,
             lexical_rank: None,
@@ -400,7 +399,7 @@ mod tests {
     #[test]
     fn importance_lifts_the_order_above_one_but_not_the_score() {
         let perfect = || candidate(1).bm25(15.0).cosine(1.0);
-        let important = Candidate { id: 2, path: "z.md".into(), importance: Some(9), ..perfect() };
+        let important = Candidate { id: 2, note: 9, importance: Some(9), ..perfect() };
         let list = ranked(vec![perfect(), important], &options());
         assert_eq!(ids(&list), [2, 1]);
         assert_eq!((list[0].score, list[1].score), (1.0, 1.0));
@@ -533,7 +532,7 @@ mod tests {
         let signals = (0u64..40, -1f32..12.0, prop::option::of(-1f32..=1.0), prop::option::of(-5i64..400));
         let marks = (prop::option::of(0u8..12), 0usize..4, 0usize..3);
         (signals, marks).prop_map(|((id, bm25, cosine, age_days), (importance, tier, line))| Candidate {
-            path: format!("memory/{}.md", id % 5),
+            note: id % 5,
             first_line: line,
             bm25: bm25.max(0.0),
             cosine,

@@ -91,6 +91,10 @@ pub struct StoredChunk {
     pub path: String,
     /// Source of the note.
     pub source: u8,
+    /// Importance, if any.
+    pub importance: Option<u8>,
+    /// First line.
+    pub first_line: usize,
 }
 
 /// What a derived index has to do to get from one generation to the newest.
@@ -285,7 +289,7 @@ impl Store {
 
     /// Up to `limit` chunks with an id above `after`, by id.
     pub fn chunks_after(&self, after: u64, limit: usize) -> Result<Vec<StoredChunk>> {
-        let sql = "SELECT c.id, c.text, c.context, n.path, n.source FROM chunk c JOIN note n ON n.id = c.note
+        let sql = "SELECT c.id, c.text, c.context, n.path, n.source, c.importance, c.first_line FROM chunk c JOIN note n ON n.id = c.note
                    WHERE c.id > ?1 ORDER BY c.id LIMIT ?2";
         let mut statement = self.connection.prepare_cached(sql).named(&self.path)?;
         let rows = statement.query_map([after as i64, limit as i64], |row| {
@@ -295,6 +299,8 @@ impl Store {
                 context: row.get(2)?,
                 path: row.get(3)?,
                 source: row.get(4)?,
+                importance: row.get(5)?,
+                first_line: row.get::<_, i64>(6)? as usize,
             })
         });
         rows.and_then(|rows| rows.collect()).named(&self.path)

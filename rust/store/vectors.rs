@@ -84,15 +84,16 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<(u64, i64, [u8; 16], String, String)>> {
         let sql = "SELECT c.id, c.content, (SELECT hash FROM content WHERE content.id = c.content), c.context, c.text
-                   FROM chunk c WHERE c.id > ?1 AND c.text <> ''
+                   FROM chunk c WHERE c.id > ?1 AND c.start < c.end
                    AND NOT EXISTS(SELECT 1 FROM embedding WHERE key = ?2 + c.content)
                    AND NOT EXISTS(SELECT 1 FROM refusal WHERE key = ?2 + c.content)
                    ORDER BY c.id LIMIT ?3";
         let mut statement = self.connection.prepare_cached(sql).named(&self.path)?;
         let rows = statement
-            .query_map(params![after as i64, selected.base(), limit as i64], |row| {
-                Ok((row.get::<_, i64>(0)? as u64, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
-            })
+            .query_map(
+                params![after.max(self.embedded_up_to(selected)?) as i64, selected.base(), limit as i64],
+                |row| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
+            )
             .named(&self.path)?;
         rows.collect::<rusqlite::Result<Vec<_>>>().named(&self.path)
     }
@@ -100,17 +101,42 @@ impl Store {
     /// How many contents of live chunks have neither a vector nor a refusal, and how many a refusal.
     pub fn pending_counts(&self, selected: Selected) -> Result<(usize, usize)> {
         let sql = "SELECT
-            (SELECT count(DISTINCT content) FROM chunk c WHERE c.text <> '' AND NOT EXISTS(SELECT 1 FROM embedding WHERE key = ?1 + c.content)
+            (SELECT count(DISTINCT content) FROM chunk c WHERE c.id > ?3 AND c.start < c.end
+             AND NOT EXISTS(SELECT 1 FROM embedding WHERE key = ?1 + c.content)
              AND NOT EXISTS(SELECT 1 FROM refusal WHERE key = ?1 + c.content)),
-            (SELECT count(DISTINCT content) FROM chunk c WHERE EXISTS(SELECT 1 FROM refusal WHERE key = ?1 + c.content))";
+            (SELECT count(*) FROM refusal WHERE key >= ?1 AND key < ?2
+             AND EXISTS(SELECT 1 FROM chunk WHERE content = key - ?1))";
+        let (first, end) = selected.range();
+        let after = self.embedded_up_to(selected)? as i64;
         self.connection
             .prepare_cached(sql)
             .and_then(|mut statement| {
-                statement.query_row([selected.base()], |row| {
+                statement.query_row([first, end, after], |row| {
                     Ok((row.get::<_, i64>(0)? as usize, row.get::<_, i64>(1)? as usize))
                 })
             })
             .named(&self.path)
+    }
+
+    /// A chunk id up to which every live chunk has a vector or a refusal: where a look for missing ones begins.
+    fn embedded_up_to(&self, selected: Selected) -> Result<u64> {
+        let known = self.meta(&embedded_key(selected))?;
+        Ok(known.and_then(|value| value.parse().ok()).unwrap_or(0))
+    }
+
+    /// Moves that place on as far as vectors and refusals reach now; within [`Store::write`].
+    pub fn note_progress(&self, selected: Selected) -> Result<()> {
+        let before = self.embedded_up_to(selected)?;
+        let sql = "SELECT coalesce((SELECT c.id - 1 FROM chunk c WHERE c.id > ?2 AND c.start < c.end
+                   AND NOT EXISTS(SELECT 1 FROM embedding WHERE key = ?1 + c.content)
+                   AND NOT EXISTS(SELECT 1 FROM refusal WHERE key = ?1 + c.content) ORDER BY c.id LIMIT 1),
+                   (SELECT max(id) FROM chunk), 0)";
+        let now: i64 = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([selected.base(), before as i64], |row| row.get(0)))
+            .named(&self.path)?;
+        self.set_meta(&embedded_key(selected), &now.to_string())
     }
 
     /// Why texts were refused, distinct, with counts.
@@ -157,6 +183,7 @@ impl Store {
     /// Forgets all refusals of a fingerprint; within [`Store::write`].
     pub fn clear_refusals(&self, selected: Selected) -> Result<usize> {
         let (first, end) = selected.range();
+        self.set_meta(&embedded_key(selected), "0")?;
         self.connection
             .execute("DELETE FROM refusal WHERE key >= ?1 AND key < ?2", [first, end])
             .named(&self.path)
@@ -258,6 +285,10 @@ impl Store {
             .named(&self.path)?;
         Ok(dropped)
     }
+}
+
+fn embedded_key(selected: Selected) -> String {
+    format!("embedded {}", selected.id)
 }
 
 /// A store's exact vectors under one fingerprint.
