@@ -36,7 +36,7 @@ pub struct Index {
     readers: Mutex<Vec<Store>>,
     derived: RwLock<Derived>,
     fingerprint: Mutex<Option<String>>,
-    /// The notes of the store at a generation, so that a sync without changes reads them once.
+    /// The notes of the store at a generation of the text, so that a sync without changes reads them once.
     known: Mutex<Option<(u64, KnownNotes)>>,
     /// The process that opened it: SQLite connections must not cross a fork.
     process: u32,

@@ -48,6 +48,7 @@ CREATE TABLE embedding(
 CREATE INDEX embedding_generation ON embedding(generation);
 CREATE TABLE refusal(key INTEGER PRIMARY KEY, reason TEXT NOT NULL) STRICT;
 CREATE TABLE tombstone(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL) STRICT;
+CREATE INDEX tombstone_generation ON tombstone(generation);
 CREATE TABLE step(generation INTEGER PRIMARY KEY, last_chunk INTEGER NOT NULL) STRICT;
 INSERT INTO meta VALUES('generation', 0), ('text_generation', 0);
 INSERT INTO step VALUES(0, 0);

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::lexical::{Facts, Lexical, LexicalChunk};
 use crate::note::plain;
 use crate::rank::decay::dated;
-use crate::store::{Delta, Named, Selected, Store};
+use crate::store::{Delta, Named, Selected, Store, StoredChunk};
 use crate::vector::exact::Exact;
 use crate::vector::rows::Rows;
 use crate::vector::vec0::Vec0;
@@ -18,6 +18,11 @@ use crate::vector::{Spread, VectorHit, VectorIndex, Vectors, unpack};
 
 /// Chunks handed to the lexical index at once when it is filled from the store.
 const FILL_BATCH: usize = 2048;
+/// A commit of the lexical index is written when it lags by more changes than this; a smaller lag is followed in memory by
+/// whoever searches.
+const COMMIT_LAG: usize = 128;
+/// The most changes that a search follows in memory when nobody has committed them yet.
+const MOST_FOLLOWED: usize = 2048;
 /// The vector file is written anew when it lags by more changes than this; a smaller lag is replayed at opening.
 const FILE_LAG: usize = 512;
 /// Word sets kept for MMR; when full, all are dropped.
@@ -163,6 +168,11 @@ impl Derived {
             None => self.lexical = Some(Lexical::open(&self.lexical_folder)?),
         }
         Ok(())
+    }
+
+    /// As [`follow`], for what searches read.
+    pub(super) fn follow(&mut self, store: &Store, text_generation: u64) -> Result<bool> {
+        self.lexical.as_mut().map_or(Ok(false), |lexical| follow(store, lexical, text_generation))
     }
 
     /// Brings the vectors of the fingerprint to `generation` in memory: from the file, by replay, or from the store.
@@ -324,21 +334,58 @@ pub(super) fn catch_up_lexical(store: &Store, lexical: &mut Lexical) -> Result<(
         let chunks = store.chunks_after(after, FILL_BATCH)?;
         let Some(last) = chunks.last() else { break };
         after = last.id;
-        let texts: Vec<_> = chunks.iter().map(|chunk| plain(&chunk.text)).collect();
-        let batch: Vec<LexicalChunk<'_>> = chunks
-            .iter()
-            .zip(&texts)
-            .map(|(chunk, text)| LexicalChunk {
-                id: chunk.id,
-                text,
-                context: &chunk.context,
-                path: &chunk.path,
-                facts: facts_of(&chunk.path, chunk.source, chunk.importance, chunk.first_line),
-            })
-            .collect();
-        lexical.add(&batch)?;
+        with_lexical(&chunks, |batch| lexical.add(batch))?;
     }
     lexical.commit(generation)
+}
+
+/// The same unless the lag is small: then searches follow it in memory, and a commit waits until it is worth its time.
+pub(super) fn catch_up_if_far(store: &Store, lexical: &mut Lexical) -> Result<()> {
+    match lag(store, lexical, store.text_generation()?)? {
+        Some((_, _, lag)) if lag <= COMMIT_LAG => Ok(()),
+        _ => catch_up_lexical(store, lexical),
+    }
+}
+
+/// Follows in memory what changed since `lexical` was committed; false if that is too much.
+pub(super) fn follow(store: &Store, lexical: &mut Lexical, text_generation: u64) -> Result<bool> {
+    let Some((after, removed, lag)) = lag(store, lexical, text_generation)? else { return Ok(false) };
+    if lag > MOST_FOLLOWED {
+        return Ok(false);
+    }
+    let chunks = store.chunks_after(after, lag)?;
+    with_lexical(&chunks, |batch| lexical.follow(&removed, batch, text_generation));
+    Ok(true)
+}
+
+/// What changed since `lexical`: the last chunk it knows, chunks that went, and how many changes that makes; `None` when that
+/// cannot be told.
+fn lag(store: &Store, lexical: &Lexical, text_generation: u64) -> Result<Option<(u64, Vec<u64>, usize)>> {
+    let Some(at) = lexical.generation().filter(|&at| at <= text_generation) else { return Ok(None) };
+    match store.delta(Some(at))? {
+        Delta::Rebuild => Ok(None),
+        Delta::Replay { after, removed } => {
+            let lag = removed.len() + store.count_after(after)?;
+            Ok(Some((after, removed, lag)))
+        }
+    }
+}
+
+/// Hands stored chunks to `work` as the lexical index takes them.
+fn with_lexical<T>(chunks: &[StoredChunk], work: impl FnOnce(&[LexicalChunk<'_>]) -> T) -> T {
+    let texts: Vec<_> = chunks.iter().map(|chunk| plain(&chunk.text)).collect();
+    let batch: Vec<LexicalChunk<'_>> = chunks
+        .iter()
+        .zip(&texts)
+        .map(|(chunk, text)| LexicalChunk {
+            id: chunk.id,
+            text,
+            context: &chunk.context,
+            path: &chunk.path,
+            facts: facts_of(&chunk.path, chunk.source, chunk.importance, chunk.first_line),
+        })
+        .collect();
+    work(&batch)
 }
 
 impl Index {
@@ -347,7 +394,7 @@ impl Index {
         let mut guard = self.write(wait_ms)?;
         let (store, lexical) = guard.parts()?;
         let generation = store.generation()?;
-        catch_up_lexical(store, lexical)?;
+        catch_up_if_far(store, lexical)?;
         self.save_vectors(store, generation)?;
         Ok(generation)
     }

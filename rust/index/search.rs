@@ -143,7 +143,7 @@ impl Index {
         derived.look()?;
         let behind =
             derived.lexical.as_ref().and_then(Lexical::generation).is_none_or(|at| at < text_generation);
-        if behind && !self.read_only && text_generation > 0 {
+        if behind && !derived.follow(store, text_generation)? && !self.read_only && text_generation > 0 {
             drop(derived);
             self.try_catch_up()?;
             derived = unpoisoned(self.derived.write());
@@ -215,14 +215,15 @@ impl Search<'_> {
         let mut pass = lexical.pass(&weighted, self.options.sources)?;
         let terms: Vec<String> = weighted.into_iter().map(|(term, _)| term).collect();
         let outside = self.outside()?;
-        // The best of all chunks, whatever is asked for: the weights must not depend on the number of results.
-        let best_text = pass.top(1).first().map_or(0.0, |best| text_score(best.bm25, pass.ceiling()));
         let mut chosen: Vec<Ranked> = Vec::new();
         let mut taken = FxHashSet::default();
         let mut pool = POOL_UNIT * self.options.candidate_multiplier.clamp(1, 20);
         loop {
             let mut signals: FxHashMap<u64, Signals> = FxHashMap::default();
-            for (rank, hit) in pass.top(pool).into_iter().enumerate() {
+            let top = pass.top(pool);
+            // The best of all chunks, whatever is asked for: the weights must not depend on the number of results.
+            let best_text = top.first().map_or(0.0, |best| text_score(best.bm25, pass.ceiling()));
+            for (rank, hit) in top.into_iter().enumerate() {
                 let entry = signals.entry(hit.id).or_default();
                 (entry.bm25, entry.lexical_rank) = (Some(hit.bm25), Some(rank + 1));
             }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::derived::follow;
 use super::{Engine, Index, beside, unpoisoned};
 use crate::error::Result;
 use crate::lexical::Lexical;
@@ -79,8 +80,8 @@ impl Index {
     pub fn verify(&self) -> Result<Vec<String>> {
         let lines = self.read(|store| {
             let mut lines = store.check()?;
-            let lexical = Lexical::open(&beside(&self.path, "lexical"))?;
-            if lexical.generation() != Some(store.text_generation()?) && store.has_chunks()? {
+            let mut lexical = Lexical::open(&beside(&self.path, "lexical"))?;
+            if !follow(store, &mut lexical, store.text_generation()?)? && store.has_chunks()? {
                 lines.push(
                     "the keyword index is behind the store or missing; `memgrep index` brings it up".into(),
                 );

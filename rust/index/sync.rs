@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use super::derived::{catch_up_lexical, facts_of};
+use super::derived::{catch_up_if_far, catch_up_lexical, facts_of};
 use super::{Index, KnownNotes, beside, unpoisoned};
 use rustc_hash::FxHashSet;
 
@@ -29,6 +29,8 @@ const RACY_NS: i64 = 50_000_000;
 const MOST_HEADINGS: usize = 1600;
 /// After so few changed notes what is known of the others is kept.
 const FEW: usize = 256;
+/// So few changed notes are written to the store alone; the lexical index learns of them afterwards, or not yet.
+const VERY_FEW: usize = 32;
 /// Threads that read and cut notes; the writing thread and tantivy's own work beside them.
 const READERS: usize = 2;
 
@@ -169,8 +171,15 @@ impl Index {
             let few: Option<Vec<String>> = (plan.read.len() + plan.remove.len() <= FEW).then(|| {
                 plan.read.iter().map(|(found, _)| &found.path).chain(&plan.remove).cloned().collect()
             });
-            catch_up_lexical(store, lexical)?;
-            if let Err(error) = apply(store, lexical, plan, options, &mut report) {
+            // Many notes go into the lexical index while they are written.
+            let beside =
+                if few.as_ref().is_some_and(|few| few.len() <= VERY_FEW) && lexical.generation().is_some() {
+                    None
+                } else {
+                    catch_up_lexical(store, lexical)?;
+                    Some(&mut *lexical)
+                };
+            if let Err(error) = apply(store, beside, plan, options, &mut report) {
                 // What the failed transaction had handed on must not be published.
                 guard.writer.lexical = None;
                 return Err(error);
@@ -179,7 +188,7 @@ impl Index {
                 self.renew_known(store, notes, &paths)?;
             }
         }
-        catch_up_lexical(store, lexical)?;
+        catch_up_if_far(store, lexical)?;
         if store.meta("chunking")?.as_deref() != Some(&chunking_key(options.chunking)) {
             store.set_meta("chunking", &chunking_key(options.chunking))?;
         }
@@ -201,7 +210,7 @@ impl Index {
                 None => map.remove(path),
             };
         }
-        *unpoisoned(self.known.lock()) = Some((store.generation()?, notes));
+        *unpoisoned(self.known.lock()) = Some((store.text_generation()?, notes));
         Ok(())
     }
 
@@ -235,7 +244,7 @@ impl Index {
 
     /// The notes of the store, read anew only when another generation is there.
     fn known_notes(&self, store: &Store) -> Result<KnownNotes> {
-        let generation = store.generation()?;
+        let generation = store.text_generation()?;
         let mut known = unpoisoned(self.known.lock());
         if let Some((at, notes)) = known.as_ref()
             && *at == generation
@@ -464,7 +473,7 @@ impl Index {
 /// Writes the plan: readers cut notes on their own threads, this thread writes store and lexical index.
 fn apply(
     store: &Store,
-    lexical: &mut Lexical,
+    mut lexical: Option<&mut Lexical>,
     plan: Plan,
     options: &SyncOptions<'_>,
     report: &mut SyncReport,
@@ -488,13 +497,15 @@ fn apply(
             });
         }
         drop(sender);
-        let written = write_all(store, lexical, &receiver, &plan, options, report);
+        let written = write_all(store, lexical.as_deref_mut(), &receiver, &plan, options, report);
         stop.store(true, Ordering::Relaxed);
         // Readers blocked on the queue see it closed.
         drop(receiver);
         written
     })?;
-    lexical.commit(store.text_generation()?)?;
+    if let Some(lexical) = lexical {
+        lexical.commit(store.text_generation()?)?;
+    }
     store.give_back_space()
 }
 
@@ -646,7 +657,7 @@ fn short_hash(bytes: &[u8]) -> [u8; 16] {
 /// Takes prepared notes off the queue and writes them, a transaction for every [`BATCH_BYTES`].
 fn write_all(
     store: &Store,
-    lexical: &mut Lexical,
+    mut lexical: Option<&mut Lexical>,
     receiver: &mpsc::Receiver<Outcome>,
     plan: &Plan,
     options: &SyncOptions<'_>,
@@ -679,7 +690,9 @@ fn write_all(
                             note.known && store.remove_note(&note.found.path, generation, &mut removed)?;
                         let ids = store.add_note(&note)?;
                         // Handed on before this transaction ends, published after: both work at once.
-                        add_lexically(lexical, &ids, &note)?;
+                        if let Some(lexical) = lexical.as_deref_mut() {
+                            add_lexically(lexical, &ids, &note)?;
+                        }
                         if known { &mut report.changed } else { &mut report.added }
                             .push(note.found.path.clone());
                         report.changed_bytes += note.found.stat.size;
@@ -693,7 +706,9 @@ fn write_all(
             }
             Ok(true)
         })?;
-        lexical.remove(&removed)?;
+        if let Some(lexical) = lexical.as_deref_mut() {
+            lexical.remove(&removed)?;
+        }
         if !more {
             return Ok(());
         }

@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tantivy::Term;
-use tantivy::fastfield::AliveBitSet;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{SegmentId, SegmentReader};
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::fields::{PIECE_MARK, unpack};
+use super::overlay::{Bits, Overlay};
 use super::{Facts, Fields, LexicalHit, LexicalPass};
 use crate::error::Result;
 
@@ -41,8 +41,9 @@ pub(super) const CONTEXT_WEIGHT: f32 = 1.0;
 pub(super) const PATH_WEIGHT: f32 = 0.5;
 
 /// What does not change in a segment: one entry for every chunk.
-struct Columns {
-    ids: Vec<u64>,
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    pub(super) ids: Vec<u64>,
     facts: Vec<Facts>,
     /// What chunks of one note have in common.
     notes: Vec<u64>,
@@ -55,22 +56,31 @@ struct Columns {
 impl Columns {
     fn read(reader: &SegmentReader, fields: Fields) -> tantivy::Result<Self> {
         let chunks = reader.max_doc();
-        let mut ids = vec![0; chunks as usize];
-        reader.fast_fields().u64(Fields::ID)?.first_or_default_col(0).get_range(0, &mut ids);
-        let mut facts = vec![0; chunks as usize];
-        reader.fast_fields().u64(Fields::FACTS)?.first_or_default_col(0).get_range(0, &mut facts);
-        let mut notes = vec![0; chunks as usize];
-        reader.fast_fields().u64(Fields::NOTE)?.first_or_default_col(0).get_range(0, &mut notes);
+        let column = |name| -> tantivy::Result<Vec<u64>> {
+            let mut values = vec![0; chunks as usize];
+            reader.fast_fields().u64(name)?.first_or_default_col(0).get_range(0, &mut values);
+            Ok(values)
+        };
+        let ids = column(Fields::ID)?;
         let lengths = reader.get_fieldnorms_reader(fields.text)?;
         let mut order: Vec<u32> = (0..chunks).collect();
         order.sort_unstable_by_key(|&place| ids[place as usize]);
         Ok(Self {
-            ids,
-            facts: facts.into_iter().map(unpack).collect(),
-            notes,
+            facts: column(Fields::FACTS)?.into_iter().map(unpack).collect(),
+            notes: column(Fields::NOTE)?,
             lengths: (0..chunks).map(|place| lengths.fieldnorm_id(place)).collect(),
+            ids,
             order,
         })
+    }
+
+    /// Adds a chunk whose id is above all others.
+    pub(super) fn push(&mut self, id: u64, note: u64, facts: Facts, length: u8) {
+        self.order.push(self.ids.len() as u32);
+        self.ids.push(id);
+        self.notes.push(note);
+        self.facts.push(facts);
+        self.lengths.push(length);
     }
 
     fn place(&self, id: u64) -> Option<u32> {
@@ -87,11 +97,6 @@ struct Segment {
 }
 
 impl Segment {
-    /// The place after its last chunk in the row of all scores.
-    fn end(&self) -> u32 {
-        self.base + self.reader.max_doc()
-    }
-
     fn is_live(&self, place: u32) -> bool {
         self.reader.alive_bitset().is_none_or(|live| live.is_alive(place))
     }
@@ -103,35 +108,143 @@ pub(super) struct Snapshot {
     fields: Fields,
     /// Chunks that are not deleted.
     live: usize,
+    /// Terms of their texts.
+    length: u64,
     /// All chunks, deleted ones too.
     all: usize,
     /// The note of every chunk, counted from 0.
     notes: Vec<u32>,
     /// Notes, deleted ones too.
     note_count: usize,
-    /// `k1 · (1 − b + b · length / average)` for each of tantivy's 256 lengths.
-    norms: [f32; 256],
     spare: Mutex<Vec<Rows>>,
 }
 
 /// Memory for one pass, reused.
 #[derive(Default)]
 struct Rows {
-    /// The score of every chunk.
+    /// The score of every chunk, before coverage.
     scores: Vec<f32>,
     /// The terms that every note holds as words, a bit for each.
     held: Vec<u128>,
-    /// The chunks with one term, segment by segment.
+    /// The chunks with one term, part by part.
     found: Vec<Found>,
-    /// Room for merging.
-    merged: Found,
+    /// Room for one field's postings, and for merging them with those of other fields.
+    room: [Found; 2],
 }
 
-/// The chunks of a segment that hold a term, ascending, and its weighted count in each.
+/// The chunks of a part that hold a term, ascending, and its weighted count in each.
 #[derive(Default)]
 struct Found {
     places: Vec<u32>,
     counts: Vec<f32>,
+}
+
+impl Found {
+    fn clear(&mut self) {
+        self.places.clear();
+        self.counts.clear();
+    }
+
+    fn push(&mut self, place: u32, count: f32) {
+        self.places.push(place);
+        self.counts.push(count);
+    }
+}
+
+/// Chunks that are searched together: a segment and which of its chunks went since, or all that came since.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Disk(&'a Segment, &'a [u32], &'a Bits),
+    Memory(&'a Overlay, u32),
+}
+
+impl<'a> Part<'a> {
+    fn columns(self) -> &'a Columns {
+        match self {
+            Self::Disk(segment, ..) => &segment.columns,
+            Self::Memory(overlay, _) => &overlay.columns,
+        }
+    }
+
+    /// Where its chunks begin in the row of all scores.
+    fn base(self) -> usize {
+        match self {
+            Self::Disk(segment, ..) => segment.base as usize,
+            Self::Memory(_, base) => base as usize,
+        }
+    }
+
+    /// The number of each chunk's note.
+    fn notes(self) -> &'a [u32] {
+        match self {
+            Self::Disk(_, notes, _) => notes,
+            Self::Memory(overlay, _) => &overlay.notes,
+        }
+    }
+
+    fn is_live(self, place: u32) -> bool {
+        match self {
+            Self::Disk(segment, _, removed) => segment.is_live(place) && !removed.has(place),
+            Self::Memory(overlay, _) => !overlay.gone.has(place),
+        }
+    }
+
+    /// Adds the live chunks that hold `term` in `field` to `found`.
+    fn collect(
+        self,
+        (fields, field): (Fields, Field),
+        (term, weight): (&str, f32),
+        found: &mut Found,
+        [room, both]: &mut [Found; 2],
+    ) -> tantivy::Result<()> {
+        room.clear();
+        match self {
+            Self::Memory(overlay, _) => {
+                let postings = overlay.postings(fields, field, term);
+                for &(place, count) in postings.iter().filter(|(place, _)| self.is_live(*place)) {
+                    room.push(place, weight * count as f32);
+                }
+            }
+            Self::Disk(segment, _, removed) => {
+                let Some(mut postings) = segment.postings(field, term)? else { return Ok(()) };
+                let whole = segment.reader.alive_bitset().is_none() && removed.is_empty();
+                while postings.block_len() > 0 {
+                    if whole {
+                        room.places.extend_from_slice(postings.docs());
+                        room.counts.extend(postings.freqs().iter().map(|&count| weight * count as f32));
+                    } else {
+                        for (&place, &count) in postings.docs().iter().zip(postings.freqs()) {
+                            if self.is_live(place) {
+                                room.push(place, weight * count as f32);
+                            }
+                        }
+                    }
+                    postings.advance();
+                }
+            }
+        }
+        if found.places.is_empty() {
+            std::mem::swap(found, room);
+        } else if !room.places.is_empty() {
+            unite(found, room, both);
+            std::mem::swap(found, both);
+        }
+        Ok(())
+    }
+}
+
+/// Puts the chunks of either side into `both`, with the sum of their counts.
+fn unite(one: &Found, other: &Found, both: &mut Found) {
+    both.clear();
+    let mut others = other.places.iter().zip(&other.counts).peekable();
+    for (&place, &count) in one.places.iter().zip(&one.counts) {
+        while let Some((&before, &count)) = others.next_if(|&(&next, _)| next < place) {
+            both.push(before, count);
+        }
+        let more = others.next_if(|&(&next, _)| next == place).map_or(0.0, |(_, &count)| count);
+        both.push(place, count + more);
+    }
+    others.for_each(|(&place, &count)| both.push(place, count));
 }
 
 impl Snapshot {
@@ -160,14 +273,10 @@ impl Snapshot {
                     u64::from(FieldNormReader::id_to_fieldnorm(segment.columns.lengths[place as usize]))
                 })
                 .sum::<u64>();
-            all = segment.end();
+            all += segment.reader.max_doc();
             live += segment.reader.num_docs() as usize;
             segments.push(segment);
         }
-        let average = (length as f32 / live.max(1) as f32).max(1.0);
-        let norms = std::array::from_fn(|code| {
-            K1 * (1.0 - B + B * FieldNormReader::id_to_fieldnorm(code as u8) as f32 / average)
-        });
         let mut places: FxHashMap<u64, u32> = FxHashMap::default();
         let mut notes = Vec::with_capacity(all as usize);
         for key in segments.iter().flat_map(|segment: &Segment| &segment.columns.notes) {
@@ -175,163 +284,88 @@ impl Snapshot {
             notes.push(*places.entry(*key).or_insert(next));
         }
         let note_count = places.len();
-        Ok(Self {
-            segments,
-            fields,
-            live,
-            all: all as usize,
-            notes,
-            note_count,
-            norms,
-            spare: Mutex::default(),
-        })
+        let (all, spare) = (all as usize, Mutex::default());
+        Ok(Self { segments, fields, live, length, all, notes, note_count, spare })
+    }
+
+    /// No changes yet.
+    pub(super) fn overlay(&self) -> Overlay {
+        Overlay::new(self.segments.len(), self.note_count)
+    }
+
+    /// Takes a chunk out of what later passes find.
+    pub(super) fn remove(&self, id: u64, overlay: &mut Overlay) {
+        if let Some(place) = overlay.columns.place(id)
+            && overlay.gone.set(place)
+        {
+            overlay.forget(overlay.columns.lengths[place as usize]);
+        }
+        for (number, segment) in self.segments.iter().enumerate() {
+            if let Some(place) = segment.columns.place(id).filter(|&place| segment.is_live(place))
+                && overlay.removed[number].set(place)
+            {
+                overlay.forget(segment.columns.lengths[place as usize]);
+            }
+        }
     }
 
     /// The note's key and the facts of a live chunk.
-    pub(super) fn facts(&self, id: u64) -> Option<(u64, Facts)> {
-        self.segments.iter().find_map(|segment| {
-            let place = segment.columns.place(id).filter(|&place| segment.is_live(place))?;
-            Some((segment.columns.notes[place as usize], segment.columns.facts[place as usize]))
+    pub(super) fn facts(&self, id: u64, overlay: &Overlay) -> Option<(u64, Facts)> {
+        self.parts(overlay).find_map(|part| {
+            let columns = part.columns();
+            let place = columns.place(id).filter(|&place| part.is_live(place))? as usize;
+            Some((columns.notes[place], columns.facts[place]))
         })
     }
 
+    fn parts<'a>(&'a self, overlay: &'a Overlay) -> impl Iterator<Item = Part<'a>> {
+        let disk = self.segments.iter().zip(&overlay.removed).map(|(segment, removed)| {
+            let notes = &self.notes[segment.base as usize..][..segment.columns.ids.len()];
+            Part::Disk(segment, notes, removed)
+        });
+        let memory = (!overlay.notes.is_empty()).then_some(Part::Memory(overlay, self.all as u32));
+        disk.chain(memory)
+    }
+
     /// Scores every chunk for `terms`.
-    pub(super) fn pass(&self, terms: &[(String, f32)], sources: u8) -> tantivy::Result<Pass<'_>> {
+    pub(super) fn pass<'a>(
+        &'a self,
+        overlay: &'a Overlay,
+        terms: &[(String, f32)],
+        sources: u8,
+    ) -> tantivy::Result<Pass<'a>> {
         let mut rows = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let parts: Vec<Part<'a>> = self.parts(overlay).collect();
         rows.scores.clear();
-        rows.scores.resize(self.all, 0.0);
+        rows.scores.resize(self.all + overlay.notes.len(), 0.0);
         rows.held.clear();
-        rows.held.resize(self.note_count, 0);
-        rows.found.resize_with(self.segments.len(), Found::default);
-        let mut pass = Pass { snapshot: self, rows, sources, ceiling: 0.0 };
-        // What occurs nowhere can be held by nobody.
-        let mut weights = Vec::with_capacity(terms.len());
+        rows.held.resize(overlay.note_count, 0);
+        rows.found.resize_with(parts.len(), Found::default);
+        let (live, length) = (self.live as i64 + overlay.live, self.length as i64 + overlay.length);
+        let average = (length as f32 / live.max(1) as f32).max(1.0);
+        let norms = std::array::from_fn(|code| {
+            K1 * (1.0 - B + B * FieldNormReader::id_to_fieldnorm(code as u8) as f32 / average)
+        });
+        let corpus = Corpus { live: live.max(0) as usize, norms };
+        let weights = Vec::with_capacity(terms.len());
+        let mut pass = Pass { snapshot: self, parts, rows, sources, ceiling: 0.0, weights, known: 0.0 };
         for (number, (term, weight)) in terms.iter().enumerate() {
             let bit = 1_u128.checked_shl(number as u32).unwrap_or(0);
-            let (idf, found) = self.score(term, *weight, bit, &mut pass.rows)?;
+            let (idf, found) = pass.score(&corpus, term, *weight, bit)?;
             pass.ceiling += idf;
-            weights.push(if found { idf } else { 0.0 });
+            // What occurs nowhere can be held by nobody.
+            pass.weights.push(if found { idf } else { 0.0 });
         }
-        self.weigh_by_coverage(&weights, &mut pass.rows);
+        pass.known = pass.weights.iter().sum();
         Ok(pass)
-    }
-
-    /// Adds the scores of one term and returns its weighted IDF and whether any chunk holds it.
-    fn score(&self, term: &str, weight: f32, bit: u128, rows: &mut Rows) -> tantivy::Result<(f32, bool)> {
-        let Rows { scores, held, found, merged } = rows;
-        let piece = format!("{PIECE_MARK}{term}");
-        for (segment, found) in self.segments.iter().zip(found.iter_mut()) {
-            found.places.clear();
-            found.counts.clear();
-            for (field, term, counts) in [
-                (self.fields.text, term, 1.0),
-                (self.fields.text, &piece, PIECE_WEIGHT),
-                (self.fields.context, term, CONTEXT_WEIGHT),
-                (self.fields.path, term, PATH_WEIGHT),
-            ] {
-                if let Some(postings) = segment.postings(field, term)? {
-                    found.add(postings, counts, segment.reader.alive_bitset(), merged);
-                }
-            }
-        }
-        let holding = found.iter().map(|found| found.places.len()).sum();
-        let idf = weight * idf(self.live, holding);
-        for (segment, found) in self.segments.iter().zip(found) {
-            let lengths = &segment.columns.lengths[..];
-            let scores = &mut scores[segment.base as usize..][..lengths.len()];
-            let notes = &self.notes[segment.base as usize..][..lengths.len()];
-            for (&place, &count) in found.places.iter().zip(&found.counts) {
-                let norm = self.norms[lengths[place as usize] as usize];
-                scores[place as usize] += idf * count / (count + norm);
-                if count >= 1.0 {
-                    held[notes[place as usize] as usize] |= bit;
-                }
-            }
-        }
-        Ok((idf, holding > 0))
-    }
-
-    /// Adds what a note has of the query: `score · (1 + C · covered⁴)`, where `covered` is the share of the
-    /// IDFs of the terms that the chunk's note holds as words.
-    ///
-    /// BM25 alone puts a chunk that repeats three of four words above one whose note holds all four. The fourth power
-    /// leaves notes with a part of the words among themselves as they were.
-    fn weigh_by_coverage(&self, weights: &[f32], rows: &mut Rows) {
-        let known: f32 = weights.iter().sum();
-        if known <= 0.0 {
-            return;
-        }
-        let factors: Vec<f32> = rows
-            .held
-            .iter()
-            .map(|&held| {
-                let (mut bits, mut covered) = (held, 0.0);
-                while bits != 0 {
-                    covered += weights[bits.trailing_zeros() as usize];
-                    bits &= bits - 1;
-                }
-                1.0 + COVERAGE * (covered / known).powi(4)
-            })
-            .collect();
-        for (score, &note) in rows.scores.iter_mut().zip(&self.notes) {
-            *score *= factors[note as usize];
-        }
     }
 }
 
-impl Found {
-    /// Adds the live chunks of a field's postings.
-    fn add(
-        &mut self,
-        mut postings: BlockSegmentPostings,
-        weight: f32,
-        live: Option<&AliveBitSet>,
-        merged: &mut Self,
-    ) {
-        let (places, counts) = (&mut merged.places, &mut merged.counts);
-        places.clear();
-        counts.clear();
-        while postings.block_len() > 0 {
-            match live {
-                None => {
-                    places.extend_from_slice(postings.docs());
-                    counts.extend(postings.freqs().iter().map(|&frequency| weight * frequency as f32));
-                }
-                Some(live) => {
-                    for (&place, &frequency) in postings.docs().iter().zip(postings.freqs()) {
-                        if live.is_alive(place) {
-                            places.push(place);
-                            counts.push(weight * frequency as f32);
-                        }
-                    }
-                }
-            }
-            postings.advance();
-        }
-        if !self.places.is_empty() {
-            *merged = self.union(merged);
-        }
-        std::mem::swap(self, merged);
-    }
-
-    /// The chunks of either side with the sum of their counts.
-    fn union(&self, other: &Self) -> Self {
-        let mut both = Self::default();
-        let mut others = other.places.iter().zip(&other.counts).peekable();
-        let mut push = |place: u32, count: f32| {
-            both.places.push(place);
-            both.counts.push(count);
-        };
-        for (&place, &count) in self.places.iter().zip(&self.counts) {
-            while let Some((&before, &count)) = others.next_if(|&(&next, _)| next < place) {
-                push(before, count);
-            }
-            let more = others.next_if(|&(&next, _)| next == place).map_or(0.0, |(_, &count)| count);
-            push(place, count + more);
-        }
-        others.for_each(|(&place, &count)| push(place, count));
-        both
-    }
+/// What the live chunks have in common.
+struct Corpus {
+    live: usize,
+    /// `k1 · (1 − b + b · length / average)` for each of tantivy's 256 lengths.
+    norms: [f32; 256],
 }
 
 impl Segment {
@@ -372,12 +406,68 @@ impl LexicalPass for Nothing {
     }
 }
 
-/// A finished pass.
+/// A pass over one snapshot.
 pub(super) struct Pass<'a> {
     snapshot: &'a Snapshot,
+    parts: Vec<Part<'a>>,
     rows: Rows,
     sources: u8,
     ceiling: f32,
+    /// The weighted IDF of every term that occurs, 0 for others, and their sum.
+    weights: Vec<f32>,
+    known: f32,
+}
+
+impl Pass<'_> {
+    /// Adds the scores of one term and returns its weighted IDF and whether any chunk holds it.
+    fn score(&mut self, corpus: &Corpus, term: &str, weight: f32, bit: u128) -> tantivy::Result<(f32, bool)> {
+        let Rows { scores, held, found, room } = &mut self.rows;
+        let fields = self.snapshot.fields;
+        let piece = format!("{PIECE_MARK}{term}");
+        for (part, found) in self.parts.iter().zip(found.iter_mut()) {
+            found.clear();
+            for (field, term, counts) in [
+                (fields.text, term, 1.0),
+                (fields.text, &piece, PIECE_WEIGHT),
+                (fields.context, term, CONTEXT_WEIGHT),
+                (fields.path, term, PATH_WEIGHT),
+            ] {
+                part.collect((fields, field), (term, counts), found, room)?;
+            }
+        }
+        let holding = found.iter().map(|found| found.places.len()).sum();
+        let idf = weight * idf(corpus.live, holding);
+        for (part, found) in self.parts.iter().zip(found) {
+            let lengths = &part.columns().lengths[..];
+            let scores = &mut scores[part.base()..][..lengths.len()];
+            let notes = &part.notes()[..lengths.len()];
+            for (&place, &count) in found.places.iter().zip(&found.counts) {
+                let norm = corpus.norms[lengths[place as usize] as usize];
+                scores[place as usize] += idf * count / (count + norm);
+                if count >= 1.0 {
+                    held[notes[place as usize] as usize] |= bit;
+                }
+            }
+        }
+        Ok((idf, holding > 0))
+    }
+
+    /// What a chunk's score is multiplied by for what its note has of the query: `1 + C · covered⁴`, where `covered` is the
+    /// share of the IDFs of the terms that the note holds as words.
+    ///
+    /// BM25 alone puts a chunk that repeats three of four words above one whose note holds all four. The fourth power
+    /// leaves notes with a part of the words among themselves as they were.
+    fn coverage(&self, note: u32) -> f32 {
+        if self.known <= 0.0 {
+            return 1.0;
+        }
+        let (mut bits, mut covered) = (self.rows.held[note as usize], 0.0);
+        while bits != 0 {
+            covered += self.weights[bits.trailing_zeros() as usize];
+            bits &= bits - 1;
+        }
+        1.0 + COVERAGE * (covered / self.known).powi(4)
+    }
 }
 
 impl Drop for Pass<'_> {
@@ -387,18 +477,32 @@ impl Drop for Pass<'_> {
     }
 }
 
+/// Chunks whose scores are looked at together.
+const BLOCK: usize = 16;
+
 impl LexicalPass for Pass<'_> {
     fn top(&mut self, limit: usize) -> Vec<LexicalHit> {
         let mut best = Best { limit, threshold: 0.0, hits: Vec::new() };
-        for segment in &self.snapshot.segments {
-            let columns = &segment.columns;
-            let scores = &self.rows.scores[segment.base as usize..][..columns.ids.len()];
-            for (place, &bm25) in scores.iter().enumerate() {
-                if bm25 > 0.0
-                    && bm25 >= best.threshold
-                    && self.sources.checked_shr(columns.facts[place].source.into()).unwrap_or(0) & 1 == 1
-                {
-                    best.offer(LexicalHit { id: columns.ids[place], bm25 });
+        for part in &self.parts {
+            let (columns, notes) = (part.columns(), part.notes());
+            let scores = &self.rows.scores[part.base()..][..columns.ids.len()];
+            for (block, scores) in scores.chunks(BLOCK).enumerate() {
+                // Coverage lifts a score by half at most (and rounding by less than a thousandth), so most blocks are passed
+                // over unweighed.
+                let least = (best.threshold / (1.001 + COVERAGE)).max(f32::MIN_POSITIVE);
+                if !scores.iter().fold(false, |any, &score| any | (score >= least)) {
+                    continue;
+                }
+                for (place, &score) in (block * BLOCK..).zip(scores) {
+                    if score < least {
+                        continue;
+                    }
+                    let bm25 = score * self.coverage(notes[place]);
+                    if bm25 >= best.threshold
+                        && self.sources.checked_shr(columns.facts[place].source.into()).unwrap_or(0) & 1 == 1
+                    {
+                        best.offer(LexicalHit { id: columns.ids[place], bm25 });
+                    }
                 }
             }
         }
@@ -408,13 +512,12 @@ impl LexicalPass for Pass<'_> {
     fn scores(&mut self, ids: &[u64]) -> Result<Vec<f32>> {
         let score = |&id: &u64| {
             // An id is written once, but a deleted chunk may still lie in another segment.
-            let places = self
-                .snapshot
-                .segments
-                .iter()
-                .filter_map(|segment| Some((segment, segment.columns.place(id)?)));
+            let places =
+                self.parts.iter().filter_map(|part| Some((part, part.columns().place(id)? as usize)));
             places
-                .map(|(segment, place)| self.rows.scores[(segment.base + place) as usize])
+                .map(|(part, place)| {
+                    self.rows.scores[part.base() + place] * self.coverage(part.notes()[place])
+                })
                 .fold(0.0, f32::max)
         };
         Ok(ids.iter().map(score).collect())

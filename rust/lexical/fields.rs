@@ -67,10 +67,14 @@ impl Fields {
         document.add_u64(self.note, note_key(chunk.path));
         document.add_text(self.text, chunk.text);
         document.add_text(self.context, chunk.context);
-        // Without its ending the name is one term with its last part.
-        document.add_text(self.path, chunk.path.strip_suffix(".md").unwrap_or(chunk.path));
+        document.add_text(self.path, indexed_path(chunk.path));
         document
     }
+}
+
+/// What is indexed of a path: without its ending the name is one term with its last part.
+pub(super) fn indexed_path(path: &str) -> &str {
+    path.strip_suffix(".md").unwrap_or(path)
 }
 
 /// The day that stands for none.

@@ -7,6 +7,7 @@
 mod bm25;
 mod fields;
 mod folder;
+mod overlay;
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,7 @@ use bm25::Snapshot;
 pub use fields::note_key;
 use fields::{Fields, SCHEMA_VERSION};
 use folder::Folder;
+use overlay::Overlay;
 
 /// Chunks from which on a batch is worth a second thread.
 const BULK: usize = 64;
@@ -93,12 +95,14 @@ pub struct Lexical {
     writer: Option<IndexWriter>,
 }
 
-/// A commit.
+/// A commit, and what is known to have changed since.
 struct Current {
     /// Open for reading, if anybody searches here.
     snapshot: Option<Snapshot>,
-    /// Chunks in it.
+    overlay: Overlay,
+    /// Chunks in the commit.
     chunks: usize,
+    /// The store's generation that commit and overlay together show.
     generation: u64,
     /// The file that says which segments count, as it was read.
     meta: Vec<u8>,
@@ -130,7 +134,7 @@ impl Lexical {
         Ok(lexical)
     }
 
-    /// The store generation it was last committed with; `None` when empty or damaged.
+    /// The store generation it shows: that of the commit, or of what it has followed since; `None` when empty or damaged.
     pub fn generation(&self) -> Option<u64> {
         self.current.as_ref().map(|current| current.generation)
     }
@@ -161,6 +165,18 @@ impl Lexical {
             }
             Ok(())
         })
+    }
+
+    /// Lets later passes see the store at `generation` without a commit: without the `removed` chunks, with the `added` ones,
+    /// whose ids are above all others. What was followed is forgotten with the next commit that is seen.
+    ///
+    /// A pass takes longer by what was followed, and memory holds it: for some hundred chunks.
+    pub fn follow(&mut self, removed: &[u64], added: &[LexicalChunk<'_>], generation: u64) {
+        let Some(current) = &mut self.current else { return };
+        let Some(snapshot) = &current.snapshot else { return };
+        removed.iter().for_each(|&id| snapshot.remove(id, &mut current.overlay));
+        added.iter().for_each(|chunk| current.overlay.add(chunk));
+        current.generation = generation;
     }
 
     /// Publishes everything added and removed, stamped with the store's generation, and waits until the segments are in order.
@@ -215,12 +231,13 @@ impl Lexical {
 
     /// What chunks of one note have in common and a live chunk's facts; `None` when it is not indexed.
     pub fn facts(&self, id: u64) -> Option<(u64, Facts)> {
-        self.current.as_ref()?.snapshot.as_ref()?.facts(id)
+        let current = self.current.as_ref()?;
+        current.snapshot.as_ref()?.facts(id, &current.overlay)
     }
 
     /// Chunks a search sees.
     pub fn len(&self) -> usize {
-        self.current.as_ref().map_or(0, |current| current.chunks)
+        self.current.as_ref().map_or(0, |current| (current.chunks as i64 + current.overlay.live) as usize)
     }
 
     /// No chunks.
@@ -233,9 +250,12 @@ impl Lexical {
     /// # Errors
     /// When the postings cannot be read.
     pub fn pass(&self, terms: &[(String, f32)], sources: u8) -> Result<Box<dyn LexicalPass + '_>> {
-        match self.current.as_ref().and_then(|current| current.snapshot.as_ref()) {
+        let current = self.current.as_ref();
+        match current.and_then(|current| Some((current.snapshot.as_ref()?, &current.overlay))) {
             None => Ok(Box::new(bm25::Nothing::new(terms.len()))),
-            Some(snapshot) => Ok(Box::new(snapshot.pass(terms, sources).map_err(self.failed())?)),
+            Some((snapshot, overlay)) => {
+                Ok(Box::new(snapshot.pass(overlay, terms, sources).map_err(self.failed())?))
+            }
         }
     }
 
@@ -328,7 +348,8 @@ impl Current {
             drop(lock);
             return Self::load(path, fields, before, searched);
         }
-        Ok(Some(Self { snapshot, chunks, generation, meta }))
+        let overlay = snapshot.as_ref().map(Snapshot::overlay).unwrap_or_default();
+        Ok(Some(Self { snapshot, overlay, chunks, generation, meta }))
     }
 }
 

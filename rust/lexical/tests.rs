@@ -183,6 +183,76 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_followed_scores_as_if_it_were_committed(
+        corpus in corpus(40),
+        changes in proptest::collection::vec((proptest::collection::vec(0_usize..60, 0..9), corpus(6)), 1..5),
+        query in "[abc]( [a-f]{2}){0,3} x_y 京都 zed memory nowhere"
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lexical = Lexical::open(folder.path()).unwrap();
+        let mut next = 0;
+        let mut made = |texts: Vec<(String, String)>, note: &str| -> Vec<Entry> {
+            let one = |(text, context)| {
+                next += 1;
+                Entry(next, text, context, format!("memory/{note}{}.md", next % 3), 0)
+            };
+            texts.into_iter().map(one).collect()
+        };
+        let mut entries = made(corpus, "a");
+        for half in entries.chunks(entries.len().div_ceil(2)) {
+            add(&mut lexical, half);
+            lexical.commit(1).unwrap();
+        }
+        let total = entries.len();
+        for (number, (gone, texts)) in changes.into_iter().enumerate() {
+            // Also some that came only a change ago, some that are gone already and some that never were.
+            let gone: Vec<u64> = gone.iter().map(|&place| place as u64).collect();
+            let came = made(texts, "b");
+            let chunks: Vec<LexicalChunk<'_>> = came.iter().map(Entry::chunk).collect();
+            lexical.follow(&gone, &chunks, 2 + number as u64);
+            entries.retain(|entry| !gone.contains(&entry.0));
+            entries.extend(came);
+            assert_eq!(lexical.generation(), Some(2 + number as u64));
+            assert_eq!(lexical.len(), entries.len());
+            assert_agrees(&lexical, &entries, &query);
+            for entry in &entries {
+                assert_eq!(lexical.facts(entry.0).map(|(note, _)| note), Some(note_key(&entry.3)));
+            }
+            // An id that was not there yet may be among those that came.
+            for id in gone.iter().filter(|id| entries.iter().all(|entry| entry.0 != **id)) {
+                assert_eq!(lexical.facts(*id), None);
+            }
+        }
+        // The commit knows nothing of all that.
+        let again = Lexical::open(folder.path()).unwrap();
+        assert_eq!((again.generation(), again.len()), (Some(1), total));
+    }
+}
+
+#[test]
+fn a_commit_takes_the_place_of_what_was_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reader = index(folder.path(), &["boat"]);
+    let (berth, harbour) = (Entry::new(7, "boat at the berth"), Entry::new(8, "boat in the harbour"));
+    reader.follow(&[0], &[berth.chunk()], 2);
+    assert_eq!(ids(&search(&reader, "boat")), [7]);
+
+    let mut writer = Lexical::open_to_write(folder.path()).unwrap();
+    assert_eq!((writer.generation(), writer.len()), (Some(1), 1));
+    writer.remove(&[0]).unwrap();
+    add(&mut writer, &[berth, harbour]);
+    writer.commit(3).unwrap();
+    assert!(search(&writer, "boat").is_empty(), "nobody searches here");
+
+    assert!(reader.refresh().unwrap());
+    assert_eq!((reader.generation(), reader.len()), (Some(3), 2));
+    assert_eq!(ids(&search(&reader, "boat")), [7, 8]);
+}
+
 #[test]
 fn a_folder_that_does_not_exist_is_an_empty_index_and_is_made_by_the_first_change() {
     let folder = tempfile::tempdir().unwrap();

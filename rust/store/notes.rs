@@ -278,13 +278,22 @@ impl Store {
         let Some(after) = after else { return Ok(Delta::Rebuild) };
         let mut statement = self
             .connection
-            .prepare_cached("SELECT id FROM tombstone WHERE generation > ?1 AND id <= ?2")
+            .prepare_cached("SELECT id FROM tombstone WHERE generation > ?1 AND +id <= ?2")
             .named(&self.path)?;
         let removed = statement
             .query_map([generation as i64, after], |row| row.get::<_, i64>(0))
             .and_then(|rows| rows.map(|id| id.map(|id| id as u64)).collect())
             .named(&self.path)?;
         Ok(Delta::Replay { after: after as u64, removed })
+    }
+
+    /// Chunks with an id above `after`.
+    pub fn count_after(&self, after: u64) -> Result<usize> {
+        self.connection
+            .prepare_cached("SELECT count(*) FROM chunk WHERE id > ?1")
+            .and_then(|mut statement| statement.query_row([after as i64], |row| row.get::<_, i64>(0)))
+            .map(|count| count as usize)
+            .named(&self.path)
     }
 
     /// Up to `limit` chunks with an id above `after`, by id.

@@ -225,8 +225,9 @@ impl Store {
                     &[first, after as i64],
                 )?;
                 run(
+                    // The sign keeps SQLite from walking all keys instead of the few of the last generations.
                     "SELECT c.id, e.vector FROM embedding e JOIN chunk c ON c.content = e.key - ?1
-                     WHERE e.generation > ?4 AND e.key >= ?1 AND e.key < ?2 AND c.id <= ?3",
+                     WHERE e.generation > ?4 AND +e.key >= ?1 AND +e.key < ?2 AND c.id <= ?3",
                     &[first, end, after as i64, since as i64],
                 )
             }
