@@ -1,6 +1,7 @@
 //! `Index`: opens the parts, one way to write, one way to read.
 
 mod derived;
+mod embedding;
 mod search;
 mod status;
 mod sync;
