@@ -47,7 +47,8 @@ fn finding_words(bench: &mut Criterion) {
 
 fn one_chunk(bench: &mut Criterion) {
     let chunk = &notes("english")[..1600];
-    let terms = query_terms("when did the broker move to rack seven, and who asked for the retention plan?");
+    let question = "when did the broker move to rack seven, and who asked for the retention plan?";
+    let terms: Vec<String> = query_terms(question).into_iter().map(|term| term.text).collect();
     bench.bench_function("token set of a chunk", |bench| bench.iter(|| token_set(chunk)));
     bench.bench_function("snippet of a chunk", |bench| bench.iter(|| snippet(chunk, &terms, 700)));
 }

@@ -2,7 +2,7 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use memgrep::lexical::{Facts, Lexical, LexicalChunk};
-use memgrep::text::weighted_query_terms;
+use memgrep::text::{QueryTerm, query_terms};
 
 /// Chunks of a mid-sized memory: 35 MB of notes.
 const CHUNKS: usize = 28_000;
@@ -69,7 +69,7 @@ fn searching(bench: &mut Criterion) {
     lexical.add(&notes.chunks()).expect("added");
     lexical.commit(1).expect("committed");
     let mut dice = Dice(77);
-    let questions: Vec<Vec<(String, f32)>> = (0..64).map(|_| weighted_query_terms(&dice.text(10))).collect();
+    let questions: Vec<Vec<QueryTerm>> = (0..64).map(|_| query_terms(&dice.text(10))).collect();
     let mut turn = 0;
 
     let mut group = bench.benchmark_group("search");

@@ -34,6 +34,7 @@ fn pool(count: u64) -> Vec<Candidate> {
         note: id % 28,
         first_line: 1,
         bm25: 18.0 * dice.share().powi(3),
+        held: true,
         lexical_rank: Some(id as usize),
         cosine: Some(0.1 + 0.7 * dice.share().powi(2)),
         vector_rank: Some(id as usize),

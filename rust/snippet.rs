@@ -254,9 +254,12 @@ fn border(text: &str, at: usize, limit: usize, forward: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::query_terms;
     use proptest::prelude::*;
     use unicode_segmentation::UnicodeSegmentation;
+
+    fn query_terms(query: &str) -> Vec<String> {
+        crate::text::query_terms(query).into_iter().map(|term| term.text).collect()
+    }
 
     fn show(text: &str, query: &str, max_chars: usize) -> Snippet {
         snippet(text, &query_terms(query), max_chars)

@@ -25,6 +25,7 @@ fn ranked(notes: &[Note], today: &str, decay: Decay, mmr_lambda: Option<f32>) ->
         note: id,
         first_line: 1,
         bm25: 0.0,
+        held: true,
         lexical_rank: None,
         cosine: Some(note.score),
         vector_rank: None,

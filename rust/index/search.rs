@@ -15,7 +15,7 @@ use crate::rank::{Candidate, Explanation, Fusion, PathMatch, RankOptions, Ranked
 use crate::scan::Source;
 use crate::snippet::snippet;
 use crate::store::{ChunkFacts, Selected, Store, StoreVectors, stem_key};
-use crate::text::weighted_query_terms;
+use crate::text::query_terms;
 use crate::vector::rows::RowsOr;
 use crate::vector::{Spread, Vectors, cosine, unpack};
 
@@ -182,6 +182,7 @@ struct Search<'a> {
 #[derive(Default, Clone, Copy)]
 struct Signals {
     bm25: Option<f32>,
+    held: bool,
     lexical_rank: Option<usize>,
     cosine: Option<f32>,
     vector_rank: Option<usize>,
@@ -211,9 +212,8 @@ impl Search<'_> {
                 state.index.dims()
             )));
         }
-        let weighted = weighted_query_terms(self.query);
+        let weighted = query_terms(self.query);
         let mut pass = lexical.pass(&weighted, self.options.sources)?;
-        let terms: Vec<String> = weighted.into_iter().map(|(term, _)| term).collect();
         let outside = self.outside()?;
         let mut chosen: Vec<Ranked> = Vec::new();
         let mut taken = FxHashSet::default();
@@ -225,7 +225,7 @@ impl Search<'_> {
             let best_text = top.first().map_or(0.0, |best| text_score(best.bm25, pass.ceiling()));
             for (rank, hit) in top.into_iter().enumerate() {
                 let entry = signals.entry(hit.id).or_default();
-                (entry.bm25, entry.lexical_rank) = (Some(hit.bm25), Some(rank + 1));
+                (entry.bm25, entry.held, entry.lexical_rank) = (Some(hit.bm25), hit.held, Some(rank + 1));
             }
             let mut spread = Spread::default();
             if let (Some(vector), Some(state)) = (vector, state) {
@@ -260,7 +260,7 @@ impl Search<'_> {
         }
         chosen.truncate(self.options.max_results);
         Ok(SearchResult {
-            hits: self.hits(&chosen, &terms)?,
+            hits: self.hits(&chosen, pass.words())?,
             chunks: lexical.len(),
             vectors: state.map_or(0, |state| state.index.len()),
             generation,
@@ -315,8 +315,9 @@ impl Search<'_> {
     ) -> Result<()> {
         let missing: Vec<u64> =
             signals.iter().filter(|(_, known)| known.bm25.is_none()).map(|(&id, _)| id).collect();
-        for (id, bm25) in missing.iter().zip(pass.scores(&missing)?) {
-            signals.entry(*id).or_default().bm25 = Some(bm25);
+        for hit in pass.scores(&missing)? {
+            let entry = signals.entry(hit.id).or_default();
+            (entry.bm25, entry.held) = (Some(hit.bm25), hit.held);
         }
         if let Some(vector) = vector {
             let missing: Vec<u64> =
@@ -345,6 +346,7 @@ impl Search<'_> {
                 note,
                 first_line: facts.first_line as usize,
                 bm25: known.bm25.unwrap_or(0.0),
+                held: known.held,
                 lexical_rank: known.lexical_rank,
                 cosine: known.cosine,
                 vector_rank: known.vector_rank,

@@ -13,19 +13,23 @@
 //! deleted yesterday does not bend today's scores. Terms are taken one at a time into one number per chunk, which gives
 //! the score of every chunk and not only of the best.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{SegmentId, SegmentReader};
-use tantivy::postings::BlockSegmentPostings;
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::fields::{PIECE_MARK, unpack};
 use super::overlay::{Bits, Overlay};
+use super::vocabulary::{CONTEXT, PATH, PIECE, Spot, Vocabulary};
+use super::words::{self, Table};
 use super::{Facts, Fields, LexicalHit, LexicalPass};
 use crate::error::Result;
+use crate::text::{QueryTerm, has_kin};
 
 /// How soon further occurrences of a term stop counting.
 const K1: f32 = 1.2;
@@ -48,7 +52,7 @@ pub(super) struct Columns {
     /// What chunks of one note have in common.
     notes: Vec<u64>,
     /// tantivy's code of the text's length.
-    lengths: Vec<u8>,
+    pub(super) lengths: Vec<u8>,
     /// Places by ascending id.
     order: Vec<u32>,
 }
@@ -112,10 +116,13 @@ pub(super) struct Snapshot {
     length: u64,
     /// All chunks, deleted ones too.
     all: usize,
+    /// tantivy's code of the length of every chunk.
+    lengths: Vec<u8>,
     /// The note of every chunk, counted from 0.
     notes: Vec<u32>,
     /// Notes, deleted ones too.
     note_count: usize,
+    vocabulary: Vocabulary,
     spare: Mutex<Vec<Rows>>,
 }
 
@@ -126,130 +133,92 @@ struct Rows {
     scores: Vec<f32>,
     /// The terms that every note holds as words, a bit for each.
     held: Vec<u128>,
-    /// The chunks with one term, part by part.
-    found: Vec<Found>,
-    /// Room for one field's postings, and for merging them with those of other fields.
-    room: [Found; 2],
-}
-
-/// The chunks of a part that hold a term, ascending, and its weighted count in each.
-#[derive(Default)]
-struct Found {
-    places: Vec<u32>,
+    /// How often every chunk holds the term at hand, weighted; 0 between terms.
     counts: Vec<f32>,
-}
-
-impl Found {
-    fn clear(&mut self) {
-        self.places.clear();
-        self.counts.clear();
-    }
-
-    fn push(&mut self, place: u32, count: f32) {
-        self.places.push(place);
-        self.counts.push(count);
-    }
+    /// The chunks where that is above 0.
+    touched: Vec<u32>,
+    /// Whether every chunk holds a term, or a form of one.
+    has_word: Vec<bool>,
+    /// For finding words that may stand for a term.
+    room: words::Room,
 }
 
 /// Chunks that are searched together: a segment and which of its chunks went since, or all that came since.
 #[derive(Clone, Copy)]
 enum Part<'a> {
-    Disk(&'a Segment, &'a [u32], &'a Bits),
+    Disk(&'a Segment, &'a Bits),
     Memory(&'a Overlay, u32),
 }
 
 impl<'a> Part<'a> {
     fn columns(self) -> &'a Columns {
         match self {
-            Self::Disk(segment, ..) => &segment.columns,
+            Self::Disk(segment, _) => &segment.columns,
             Self::Memory(overlay, _) => &overlay.columns,
         }
     }
 
     /// Where its chunks begin in the row of all scores.
-    fn base(self) -> usize {
+    fn base(self) -> u32 {
         match self {
-            Self::Disk(segment, ..) => segment.base as usize,
-            Self::Memory(_, base) => base as usize,
-        }
-    }
-
-    /// The number of each chunk's note.
-    fn notes(self) -> &'a [u32] {
-        match self {
-            Self::Disk(_, notes, _) => notes,
-            Self::Memory(overlay, _) => &overlay.notes,
+            Self::Disk(segment, _) => segment.base,
+            Self::Memory(_, base) => base,
         }
     }
 
     fn is_live(self, place: u32) -> bool {
         match self {
-            Self::Disk(segment, _, removed) => segment.is_live(place) && !removed.has(place),
+            Self::Disk(segment, removed) => segment.is_live(place) && !removed.has(place),
             Self::Memory(overlay, _) => !overlay.gone.has(place),
         }
     }
+}
 
-    /// Adds the live chunks that hold `term` in `field` to `found`.
-    fn collect(
-        self,
-        (fields, field): (Fields, Field),
-        (term, weight): (&str, f32),
-        found: &mut Found,
-        [room, both]: &mut [Found; 2],
-    ) -> tantivy::Result<()> {
-        room.clear();
-        match self {
-            Self::Memory(overlay, _) => {
-                let postings = overlay.postings(fields, field, term);
-                for &(place, count) in postings.iter().filter(|(place, _)| self.is_live(*place)) {
-                    room.push(place, weight * count as f32);
+/// What the occurrences of one word are added to.
+struct Sink<'a> {
+    counts: &'a mut [f32],
+    touched: &'a mut Vec<u32>,
+    /// What an occurrence counts.
+    weight: f32,
+}
+
+impl Sink<'_> {
+    #[inline]
+    fn add(&mut self, place: u32, count: u32) {
+        let sum = &mut self.counts[place as usize];
+        if *sum == 0.0 {
+            self.touched.push(place);
+        }
+        *sum += self.weight * count as f32;
+    }
+
+    /// Adds the live chunks of postings.
+    fn segment(&mut self, segment: &Segment, removed: &Bits, mut postings: BlockSegmentPostings) {
+        let whole = segment.reader.alive_bitset().is_none() && removed.is_empty();
+        while postings.block_len() > 0 {
+            for (&place, &count) in postings.docs().iter().zip(postings.freqs()) {
+                if whole || segment.is_live(place) && !removed.has(place) {
+                    self.add(segment.base + place, count);
                 }
             }
-            Self::Disk(segment, _, removed) => {
-                let Some(mut postings) = segment.postings(field, term)? else { return Ok(()) };
-                let whole = segment.reader.alive_bitset().is_none() && removed.is_empty();
-                while postings.block_len() > 0 {
-                    if whole {
-                        room.places.extend_from_slice(postings.docs());
-                        room.counts.extend(postings.freqs().iter().map(|&count| weight * count as f32));
-                    } else {
-                        for (&place, &count) in postings.docs().iter().zip(postings.freqs()) {
-                            if self.is_live(place) {
-                                room.push(place, weight * count as f32);
-                            }
-                        }
-                    }
-                    postings.advance();
-                }
-            }
+            postings.advance();
         }
-        if found.places.is_empty() {
-            std::mem::swap(found, room);
-        } else if !room.places.is_empty() {
-            unite(found, room, both);
-            std::mem::swap(found, both);
-        }
-        Ok(())
     }
 }
 
-/// Puts the chunks of either side into `both`, with the sum of their counts.
-fn unite(one: &Found, other: &Found, both: &mut Found) {
-    both.clear();
-    let mut others = other.places.iter().zip(&other.counts).peekable();
-    for (&place, &count) in one.places.iter().zip(&one.counts) {
-        while let Some((&before, &count)) = others.next_if(|&(&next, _)| next < place) {
-            both.push(before, count);
-        }
-        let more = others.next_if(|&(&next, _)| next == place).map_or(0.0, |(_, &count)| count);
-        both.push(place, count + more);
-    }
-    others.for_each(|(&place, &count)| both.push(place, count));
-}
+/// What an occurrence counts in each kind of field ([`Entry::kind`]).
+const KINDS: [f32; 4] = {
+    let mut kinds = [1.0; 4];
+    kinds[PIECE as usize] = PIECE_WEIGHT;
+    kinds[CONTEXT as usize] = CONTEXT_WEIGHT;
+    kinds[PATH as usize] = PATH_WEIGHT;
+    kinds
+};
 
 impl Snapshot {
     /// The segments of a commit; what `before` has read already is taken over.
     pub(super) fn new(
+        folder: &Path,
         readers: Vec<SegmentReader>,
         fields: Fields,
         before: Option<&Self>,
@@ -277,6 +246,8 @@ impl Snapshot {
             live += segment.reader.num_docs() as usize;
             segments.push(segment);
         }
+        let lengths =
+            segments.iter().flat_map(|segment: &Segment| &segment.columns.lengths).copied().collect();
         let mut places: FxHashMap<u64, u32> = FxHashMap::default();
         let mut notes = Vec::with_capacity(all as usize);
         for key in segments.iter().flat_map(|segment: &Segment| &segment.columns.notes) {
@@ -284,8 +255,11 @@ impl Snapshot {
             notes.push(*places.entry(*key).or_insert(next));
         }
         let note_count = places.len();
+        let readers: Vec<&SegmentReader> = segments.iter().map(|segment| &segment.reader).collect();
+        let before = before.map(|before| &before.vocabulary);
+        let vocabulary = Vocabulary::new(folder, &readers, fields, live, before)?;
         let (all, spare) = (all as usize, Mutex::default());
-        Ok(Self { segments, fields, live, length, all, notes, note_count, spare })
+        Ok(Self { segments, fields, live, length, all, lengths, notes, note_count, vocabulary, spare })
     }
 
     /// No changes yet.
@@ -319,10 +293,8 @@ impl Snapshot {
     }
 
     fn parts<'a>(&'a self, overlay: &'a Overlay) -> impl Iterator<Item = Part<'a>> {
-        let disk = self.segments.iter().zip(&overlay.removed).map(|(segment, removed)| {
-            let notes = &self.notes[segment.base as usize..][..segment.columns.ids.len()];
-            Part::Disk(segment, notes, removed)
-        });
+        let disk = self.segments.iter().zip(&overlay.removed);
+        let disk = disk.map(|(segment, removed)| Part::Disk(segment, removed));
         let memory = (!overlay.notes.is_empty()).then_some(Part::Memory(overlay, self.all as u32));
         disk.chain(memory)
     }
@@ -331,16 +303,19 @@ impl Snapshot {
     pub(super) fn pass<'a>(
         &'a self,
         overlay: &'a Overlay,
-        terms: &[(String, f32)],
+        terms: &[QueryTerm],
         sources: u8,
     ) -> tantivy::Result<Pass<'a>> {
         let mut rows = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let parts: Vec<Part<'a>> = self.parts(overlay).collect();
+        let all = self.all + overlay.notes.len();
         rows.scores.clear();
-        rows.scores.resize(self.all + overlay.notes.len(), 0.0);
+        rows.scores.resize(all, 0.0);
         rows.held.clear();
         rows.held.resize(overlay.note_count, 0);
-        rows.found.resize_with(parts.len(), Found::default);
+        rows.counts.resize(all, 0.0);
+        rows.has_word.clear();
+        rows.has_word.resize(all, false);
         let (live, length) = (self.live as i64 + overlay.live, self.length as i64 + overlay.length);
         let average = (length as f32 / live.max(1) as f32).max(1.0);
         let norms = std::array::from_fn(|code| {
@@ -348,16 +323,101 @@ impl Snapshot {
         });
         let corpus = Corpus { live: live.max(0) as usize, norms };
         let weights = Vec::with_capacity(terms.len());
-        let mut pass = Pass { snapshot: self, parts, rows, sources, ceiling: 0.0, weights, known: 0.0 };
-        for (number, (term, weight)) in terms.iter().enumerate() {
+        let mut pass = Pass {
+            snapshot: self,
+            overlay,
+            parts,
+            rows,
+            sources,
+            ceiling: 0.0,
+            weights,
+            known: 0.0,
+            words: Vec::new(),
+        };
+        for (number, term) in terms.iter().enumerate() {
             let bit = 1_u128.checked_shl(number as u32).unwrap_or(0);
-            let (idf, found) = pass.score(&corpus, term, *weight, bit)?;
+            let (idf, found) = pass.score(&corpus, term, bit)?;
             pass.ceiling += idf;
             // What occurs nowhere can be held by nobody.
             pass.weights.push(if found { idf } else { 0.0 });
         }
         pass.known = pass.weights.iter().sum();
         Ok(pass)
+    }
+
+    /// The note of a chunk.
+    fn note(&self, overlay: &Overlay, place: u32) -> u32 {
+        let place = place as usize;
+        if place < self.all { self.notes[place] } else { overlay.notes[place - self.all] }
+    }
+
+    /// Adds the occurrences of `term`, as dictionaries know it.
+    fn add_term(&self, overlay: &Overlay, term: &str, sink: &mut Sink<'_>) -> tantivy::Result<()> {
+        let piece = format!("{PIECE_MARK}{term}");
+        let share = sink.weight;
+        for (kind, weight) in KINDS.into_iter().enumerate() {
+            sink.weight = share * weight;
+            let field = self.field(kind as u8);
+            let term = Term::from_field_text(field, if kind as u8 == PIECE { &piece } else { term });
+            for (segment, removed) in self.segments.iter().zip(&overlay.removed) {
+                let index = segment.reader.inverted_index(field)?;
+                if let Some(postings) = index.read_block_postings(&term, IndexRecordOption::WithFreqs)? {
+                    sink.segment(segment, removed, postings);
+                }
+            }
+        }
+        sink.weight = share;
+        self.add_followed(overlay, term, sink);
+        Ok(())
+    }
+
+    /// Adds the occurrences of a word of the vocabulary.
+    fn add_word(&self, overlay: &Overlay, spot: Spot, sink: &mut Sink<'_>) -> tantivy::Result<()> {
+        let share = sink.weight;
+        let mut outcome = Ok(());
+        self.vocabulary.each_place(spot, &mut |entry| {
+            sink.weight = share * KINDS[entry.kind as usize];
+            let number = entry.segment as usize;
+            let segment = &self.segments[number];
+            let read = || {
+                let index = segment.reader.inverted_index(self.field(entry.kind))?;
+                let start = entry.start as usize;
+                let info = TermInfo {
+                    doc_freq: entry.holding,
+                    postings_range: start..start + entry.length as usize,
+                    positions_range: 0..0,
+                };
+                Ok(index.read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?)
+            };
+            match read() {
+                Ok(postings) => sink.segment(segment, &overlay.removed[number], postings),
+                Err(error) => outcome = Err(error),
+            }
+        });
+        sink.weight = share;
+        outcome
+    }
+
+    /// Adds the occurrences of a word in chunks that came since the commit.
+    fn add_followed(&self, overlay: &Overlay, word: &str, sink: &mut Sink<'_>) {
+        if overlay.notes.is_empty() {
+            return;
+        }
+        let share = sink.weight;
+        for (kind, weight) in KINDS.into_iter().enumerate() {
+            sink.weight = share * weight;
+            for &(place, count) in overlay.postings(kind as u8, word) {
+                if !overlay.gone.has(place) {
+                    sink.add(self.all as u32 + place, count);
+                }
+            }
+        }
+        sink.weight = share;
+    }
+
+    fn field(&self, kind: u8) -> Field {
+        let Fields { text, context, path, .. } = self.fields;
+        [text, text, context, path][kind as usize]
     }
 }
 
@@ -368,16 +428,9 @@ struct Corpus {
     norms: [f32; 256],
 }
 
-impl Segment {
-    fn postings(&self, field: Field, term: &str) -> tantivy::Result<Option<BlockSegmentPostings>> {
-        let index = self.reader.inverted_index(field)?;
-        Ok(index.read_block_postings(&Term::from_field_text(field, term), IndexRecordOption::WithFreqs)?)
-    }
-}
-
 /// `ln(1 + (N − df + 0.5) / (df + 0.5))`, above 0.
-fn idf(chunks: usize, holding: usize) -> f32 {
-    let (chunks, holding) = (chunks as f64, holding as f64);
+fn idf(chunks: usize, holding: f32) -> f32 {
+    let (chunks, holding) = (chunks as f64, f64::from(holding));
     (1.0 + (chunks - holding + 0.5) / (holding + 0.5)).ln() as f32
 }
 
@@ -397,18 +450,23 @@ impl LexicalPass for Nothing {
         Vec::new()
     }
 
-    fn scores(&mut self, ids: &[u64]) -> Result<Vec<f32>> {
-        Ok(vec![0.0; ids.len()])
+    fn scores(&mut self, ids: &[u64]) -> Result<Vec<LexicalHit>> {
+        Ok(ids.iter().map(|&id| LexicalHit { id, bm25: 0.0, held: false }).collect())
+    }
+
+    fn words(&self) -> &[String] {
+        &[]
     }
 
     fn ceiling(&self) -> f32 {
-        self.terms as f32 * idf(0, 0)
+        self.terms as f32 * idf(0, 0.0)
     }
 }
 
 /// A pass over one snapshot.
 pub(super) struct Pass<'a> {
     snapshot: &'a Snapshot,
+    overlay: &'a Overlay,
     parts: Vec<Part<'a>>,
     rows: Rows,
     sources: u8,
@@ -416,40 +474,59 @@ pub(super) struct Pass<'a> {
     /// The weighted IDF of every term that occurs, 0 for others, and their sum.
     weights: Vec<f32>,
     known: f32,
+    words: Vec<String>,
 }
 
 impl Pass<'_> {
-    /// Adds the scores of one term and returns its weighted IDF and whether any chunk holds it.
-    fn score(&mut self, corpus: &Corpus, term: &str, weight: f32, bit: u128) -> tantivy::Result<(f32, bool)> {
-        let Rows { scores, held, found, room } = &mut self.rows;
-        let fields = self.snapshot.fields;
-        let piece = format!("{PIECE_MARK}{term}");
-        for (part, found) in self.parts.iter().zip(found.iter_mut()) {
-            found.clear();
-            for (field, term, counts) in [
-                (fields.text, term, 1.0),
-                (fields.text, &piece, PIECE_WEIGHT),
-                (fields.context, term, CONTEXT_WEIGHT),
-                (fields.path, term, PATH_WEIGHT),
-            ] {
-                part.collect((fields, field), (term, counts), found, room)?;
+    /// Adds the scores of one term and its kin and returns its weighted IDF and whether any chunk holds it.
+    fn score(&mut self, corpus: &Corpus, term: &QueryTerm, bit: u128) -> tantivy::Result<(f32, bool)> {
+        let QueryTerm { text: term, weight, identifier } = term;
+        let (snapshot, overlay) = (self.snapshot, self.overlay);
+        let Rows { scores, held, counts, touched, has_word, room } = &mut self.rows;
+        let mut sink = Sink { counts, touched, weight: 1.0 };
+        if has_kin(term) {
+            snapshot.add_word(overlay, snapshot.vocabulary.find(term), &mut sink)?;
+            snapshot.add_followed(overlay, term, &mut sink);
+        } else {
+            snapshot.add_term(overlay, term, &mut sink)?;
+        }
+        for &place in sink.touched.iter() {
+            if sink.counts[place as usize] >= 1.0 {
+                held[snapshot.note(overlay, place) as usize] |= bit;
             }
         }
-        let holding = found.iter().map(|found| found.places.len()).sum();
+        // How many chunks hold the term: one that only holds kin is a part of one, the less the farther the kin.
+        let mut holding = sink.touched.len() as f32;
+        let tables: Vec<&Table> =
+            snapshot.vocabulary.tables().chain(overlay.words(&snapshot.vocabulary)).collect();
+        let kin = if *identifier { Vec::new() } else { words::kin(term, &tables, corpus.live, room) };
+        self.words.push(term.clone());
+        let mut forms = sink.touched.len();
+        for kin in kin {
+            let word = tables[kin.table].word(kin.word);
+            let before = sink.touched.len();
+            sink.weight = kin.kinship;
+            snapshot.add_word(overlay, snapshot.vocabulary.find(word), &mut sink)?;
+            snapshot.add_followed(overlay, word, &mut sink);
+            holding += kin.kinship.powi(3) * (sink.touched.len() - before) as f32;
+            if kin.kinship >= words::STEM_KINSHIP {
+                forms = sink.touched.len();
+                self.words.push(word.to_owned());
+            }
+        }
+        touched[..forms].iter().for_each(|&place| has_word[place as usize] = true);
         let idf = weight * idf(corpus.live, holding);
-        for (part, found) in self.parts.iter().zip(found) {
-            let lengths = &part.columns().lengths[..];
-            let scores = &mut scores[part.base()..][..lengths.len()];
-            let notes = &part.notes()[..lengths.len()];
-            for (&place, &count) in found.places.iter().zip(&found.counts) {
-                let norm = corpus.norms[lengths[place as usize] as usize];
-                scores[place as usize] += idf * count / (count + norm);
-                if count >= 1.0 {
-                    held[notes[place as usize] as usize] |= bit;
-                }
-            }
+        let found = !touched.is_empty();
+        for place in touched.drain(..) {
+            let count = std::mem::take(&mut counts[place as usize]);
+            let at = place as usize;
+            let length = match at.checked_sub(snapshot.all) {
+                None => snapshot.lengths[at],
+                Some(at) => overlay.columns.lengths[at],
+            };
+            scores[at] += idf * count / (count + corpus.norms[length as usize]);
         }
-        Ok((idf, holding > 0))
+        Ok((idf, found))
     }
 
     /// What a chunk's score is multiplied by for what its note has of the query: `1 + C · covered⁴`, where `covered` is the
@@ -484,8 +561,8 @@ impl LexicalPass for Pass<'_> {
     fn top(&mut self, limit: usize) -> Vec<LexicalHit> {
         let mut best = Best { limit, threshold: 0.0, hits: Vec::new() };
         for part in &self.parts {
-            let (columns, notes) = (part.columns(), part.notes());
-            let scores = &self.rows.scores[part.base()..][..columns.ids.len()];
+            let columns = part.columns();
+            let scores = &self.rows.scores[part.base() as usize..][..columns.ids.len()];
             for (block, scores) in scores.chunks(BLOCK).enumerate() {
                 // Coverage lifts a score by half at most (and rounding by less than a thousandth), so most blocks are passed
                 // over unweighed.
@@ -497,11 +574,13 @@ impl LexicalPass for Pass<'_> {
                     if score < least {
                         continue;
                     }
-                    let bm25 = score * self.coverage(notes[place]);
+                    let note = self.snapshot.note(self.overlay, part.base() + place as u32);
+                    let bm25 = score * self.coverage(note);
                     if bm25 >= best.threshold
                         && self.sources.checked_shr(columns.facts[place].source.into()).unwrap_or(0) & 1 == 1
                     {
-                        best.offer(LexicalHit { id: columns.ids[place], bm25 });
+                        let held = self.rows.has_word[part.base() as usize + place];
+                        best.offer(LexicalHit { id: columns.ids[place], bm25, held });
                     }
                 }
             }
@@ -509,18 +588,25 @@ impl LexicalPass for Pass<'_> {
         best.finish()
     }
 
-    fn scores(&mut self, ids: &[u64]) -> Result<Vec<f32>> {
+    fn scores(&mut self, ids: &[u64]) -> Result<Vec<LexicalHit>> {
         let score = |&id: &u64| {
-            // An id is written once, but a deleted chunk may still lie in another segment.
-            let places =
-                self.parts.iter().filter_map(|part| Some((part, part.columns().place(id)? as usize)));
-            places
-                .map(|(part, place)| {
-                    self.rows.scores[part.base() + place] * self.coverage(part.notes()[place])
-                })
-                .fold(0.0, f32::max)
+            // An id is written once, but a deleted chunk, which has no score, may still lie in another segment.
+            let places = self.parts.iter().filter_map(|part| Some(part.base() + part.columns().place(id)?));
+            let mut hit = LexicalHit { id, bm25: 0.0, held: false };
+            for place in places {
+                let score = self.rows.scores[place as usize];
+                if score > 0.0 {
+                    hit.bm25 = score * self.coverage(self.snapshot.note(self.overlay, place));
+                    hit.held = self.rows.has_word[place as usize];
+                }
+            }
+            hit
         };
         Ok(ids.iter().map(score).collect())
+    }
+
+    fn words(&self) -> &[String] {
+        &self.words
     }
 
     fn ceiling(&self) -> f32 {

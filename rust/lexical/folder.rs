@@ -17,6 +17,8 @@ use tantivy::directory::{
 };
 use tantivy::{Directory, Index};
 
+use super::vocabulary::FILE as WORDS;
+
 /// Bytes of the hash at the end of a sealed file.
 const SEAL: usize = blake3::OUT_LEN;
 
@@ -108,7 +110,7 @@ pub(super) fn empty(folder: &Path) -> io::Result<()> {
 }
 
 fn is_index_file(name: &str) -> bool {
-    is_segment_file(name) || name.strip_suffix(UNFINISHED).unwrap_or(name) == META
+    is_segment_file(name) || [META, WORDS].contains(&name.strip_suffix(UNFINISHED).unwrap_or(name))
 }
 
 /// `<32 hexadecimal digits>.<part>`.

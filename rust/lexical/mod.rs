@@ -8,6 +8,8 @@ mod bm25;
 mod fields;
 mod folder;
 mod overlay;
+mod vocabulary;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +18,7 @@ use tantivy::indexer::{IndexWriter, IndexWriterOptions, LogMergePolicy};
 use tantivy::{Directory as _, Index, IndexSettings, SegmentReader, TantivyError};
 
 use crate::error::{Error, Result};
-use crate::text::ANALYSER_VERSION;
+use crate::text::{ANALYSER_VERSION, QueryTerm};
 use bm25::Snapshot;
 pub use fields::note_key;
 use fields::{Fields, SCHEMA_VERSION};
@@ -72,14 +74,18 @@ pub struct LexicalHit {
     pub id: u64,
     /// BM25, above 0.
     pub bm25: f32,
+    /// It holds a word of the query or a form of it, not only words that resemble one.
+    pub held: bool,
 }
 
 /// The outcome of one lexical pass; can score any chunk exactly, not only the best ones.
 pub trait LexicalPass {
     /// The best `limit` chunks, best first, ties by id; only sources that `sources` names (bit `1 << source`).
     fn top(&mut self, limit: usize) -> Vec<LexicalHit>;
-    /// Exact BM25 of given chunks; 0 for a chunk without any query term.
-    fn scores(&mut self, ids: &[u64]) -> Result<Vec<f32>>;
+    /// The same of given chunks; BM25 is 0 for a chunk without any query term.
+    fn scores(&mut self, ids: &[u64]) -> Result<Vec<LexicalHit>>;
+    /// The words that were looked for: the query's, and those that were taken for a form of one.
+    fn words(&self) -> &[String];
     /// The sum of the terms' weighted IDFs, a term that occurs nowhere counted with the highest IDF: what a chunk with every
     /// term at saturation reaches before coverage is added. BM25 / this is in 0..1.5.
     fn ceiling(&self) -> f32;
@@ -93,6 +99,8 @@ pub struct Lexical {
     searched: bool,
     current: Option<Current>,
     writer: Option<IndexWriter>,
+    /// The segments in the table of words, once that was asked for.
+    covered: Option<Vec<[u8; 16]>>,
 }
 
 /// A commit, and what is known to have changed since.
@@ -129,7 +137,8 @@ impl Lexical {
 
     fn open_for(searched: bool, folder: &Path) -> Result<Self> {
         let folder = folder.to_owned();
-        let mut lexical = Self { folder, fields: Fields::new().0, searched, current: None, writer: None };
+        let mut lexical =
+            Self { folder, fields: Fields::new().0, searched, current: None, writer: None, covered: None };
         lexical.refresh()?;
         Ok(lexical)
     }
@@ -193,6 +202,7 @@ impl Lexical {
         };
         publish().map_err(self.failed())?;
         writer.wait_merging_threads().map_err(self.failed())?;
+        self.write_words().map_err(self.failed())?;
         self.refresh()?;
         if self.generation() != Some(generation) {
             return Err(Error::Derived {
@@ -200,6 +210,16 @@ impl Lexical {
                 message: "a commit did not reach the disk".to_owned(),
             });
         }
+        Ok(())
+    }
+
+    /// Brings the table of words in line with the segments when they are far apart.
+    fn write_words(&mut self) -> tantivy::Result<()> {
+        let covered = self.covered.take().unwrap_or_else(|| vocabulary::covered(&self.folder));
+        let index = Index::open(Folder::open(&self.folder)?)?;
+        let segments = index.searchable_segments()?;
+        let readers = segments.iter().map(SegmentReader::open).collect::<tantivy::Result<Vec<_>>>()?;
+        self.covered = Some(vocabulary::write(&self.folder, &readers, self.fields, covered)?);
         Ok(())
     }
 
@@ -245,11 +265,11 @@ impl Lexical {
         self.len() == 0
     }
 
-    /// One pass for the distinct `terms` and what each counts, over chunks whose source is in `sources` (bit `1 << source`).
+    /// One pass for the distinct `terms`, over chunks whose source is in `sources` (bit `1 << source`).
     ///
     /// # Errors
     /// When the postings cannot be read.
-    pub fn pass(&self, terms: &[(String, f32)], sources: u8) -> Result<Box<dyn LexicalPass + '_>> {
+    pub fn pass(&self, terms: &[QueryTerm], sources: u8) -> Result<Box<dyn LexicalPass + '_>> {
         let current = self.current.as_ref();
         match current.and_then(|current| Some((current.snapshot.as_ref()?, &current.overlay))) {
             None => Ok(Box::new(bm25::Nothing::new(terms.len()))),
@@ -339,7 +359,7 @@ impl Current {
         let open = || {
             let segments = index.searchable_segments()?;
             let readers = segments.iter().map(SegmentReader::open).collect::<tantivy::Result<Vec<_>>>()?;
-            Snapshot::new(readers, fields, before.and_then(|before| before.snapshot.as_ref()))
+            Snapshot::new(path, readers, fields, before.and_then(|before| before.snapshot.as_ref()))
         };
         let snapshot = if searched { Some(open()?) } else { None };
         let chunks = metas.segments.iter().map(|segment| segment.num_docs() as usize).sum();

@@ -1,13 +1,17 @@
 //! What changed since the last commit, in memory: a commit of tantivy's costs the same ten milliseconds for one chunk as for
 //! a hundred, so a few changes wait here for company, and are found at once.
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 
+use super::LexicalChunk;
 use super::bm25::Columns;
-use super::fields::{PIECE_MARK, indexed_path, note_key};
-use super::{Fields, LexicalChunk};
-use crate::text::for_each_term;
+use super::fields::{indexed_path, note_key};
+use super::vocabulary::{CONTEXT, PATH, PIECE, TEXT, Vocabulary, sorted};
+use super::words::{Table, Word};
+use crate::text::{Term, for_each_term, has_kin};
 
 /// A bit for each of some places.
 #[derive(Debug, Default)]
@@ -38,7 +42,7 @@ impl Bits {
 type Postings = FxHashMap<Box<str>, Vec<(u32, u32)>>;
 
 /// Chunks that came after a commit, and those of the commit that went.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Overlay {
     /// Chunks that came, in the order of their ids.
     pub(super) columns: Columns,
@@ -53,8 +57,10 @@ pub(super) struct Overlay {
     pub(super) live: i64,
     pub(super) length: i64,
     numbers: FxHashMap<u64, u32>,
-    /// The fields' postings: text, context, path.
-    postings: [Postings; 3],
+    /// Postings by kind of field ([`super::words::Entry::kind`]).
+    postings: [Postings; 4],
+    /// The words that the commit does not know, found out when first asked for.
+    words: OnceLock<Table>,
 }
 
 impl Overlay {
@@ -68,22 +74,15 @@ impl Overlay {
     /// Adds a chunk whose id is above all others.
     pub(super) fn add(&mut self, chunk: &LexicalChunk<'_>) {
         let place = self.columns.ids.len() as u32;
-        let [text, context, path] = &mut self.postings;
         let mut length = 0;
-        let mut marked = String::new();
+        let mut add = |kind: u8, term: Term<'_>| count(&mut self.postings[kind as usize], term.text, place);
         for_each_term(chunk.text, &mut |term| {
             length += 1;
-            if term.piece {
-                marked.clear();
-                marked.push(PIECE_MARK);
-                marked.push_str(term.text);
-                count(text, &marked, place);
-            } else {
-                count(text, term.text, place);
-            }
+            add(if term.piece { PIECE } else { TEXT }, term);
         });
-        for_each_term(chunk.context, &mut |term| count(context, term.text, place));
-        for_each_term(indexed_path(chunk.path), &mut |term| count(path, term.text, place));
+        for_each_term(chunk.context, &mut |term| add(CONTEXT, term));
+        for_each_term(indexed_path(chunk.path), &mut |term| add(PATH, term));
+        self.words.take();
 
         let note = note_key(chunk.path);
         let next = self.note_count as u32;
@@ -102,15 +101,23 @@ impl Overlay {
         self.length -= i64::from(FieldNormReader::id_to_fieldnorm(length));
     }
 
-    /// Places and counts of a term in a field.
-    pub(super) fn postings(
-        &self,
-        fields: Fields,
-        field: tantivy::schema::Field,
-        term: &str,
-    ) -> &[(u32, u32)] {
-        let number = [fields.text, fields.context, fields.path].iter().position(|&one| one == field);
-        number.and_then(|number| self.postings[number].get(term)).map_or(&[], Vec::as_slice)
+    /// Places and counts of a term in a kind of field.
+    pub(super) fn postings(&self, kind: u8, term: &str) -> &[(u32, u32)] {
+        self.postings[kind as usize].get(term).map_or(&[], Vec::as_slice)
+    }
+
+    /// The words with kin that `vocabulary` does not know.
+    pub(super) fn words(&self, vocabulary: &Vocabulary) -> Option<&Table> {
+        let find = || {
+            let mut words: FxHashMap<String, Word> = FxHashMap::default();
+            for (word, list) in self.postings.iter().flatten() {
+                if has_kin(word) && !vocabulary.knows(word) {
+                    words.entry(word.to_string()).or_default().chunks += list.len() as u32;
+                }
+            }
+            Table::new(&sorted(&words), self.notes.len(), &[], vocabulary.tables().next())
+        };
+        (!self.notes.is_empty()).then(|| self.words.get_or_init(find))
     }
 }
 

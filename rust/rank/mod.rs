@@ -39,6 +39,8 @@ pub struct Candidate {
     pub first_line: usize,
     /// Raw BM25, 0 without any query word.
     pub bm25: f32,
+    /// It holds a word of the query or a form of it.
+    pub held: bool,
     /// Place in the lexical list, from 1.
     pub lexical_rank: Option<usize>,
     /// Cosine; `None` when the chunk has no vector or no query vector was given.
@@ -167,7 +169,7 @@ pub fn rank_first(
     let picks = mmr::pick(&items, lambda, limit, &mut |position| words(hits[position].candidate.id))?;
 
     let ranked = picks.iter().map(|pick| hits[pick.position].ranked(false, pick.penalty));
-    let fillers = below.iter().filter(|one| one.candidate.bm25 > 0.0).map(|one| one.ranked(true, 0.0));
+    let fillers = below.iter().filter(|one| one.candidate.held).map(|one| one.ranked(true, 0.0));
     Ok(ranked.chain(fillers).take(limit).collect())
 }
 
@@ -322,6 +324,7 @@ mod testing {
             note: id,
             first_line: 1,
             bm25: 0.0,
+            held: false,
             lexical_rank: None,
             cosine: None,
             vector_rank: None,
@@ -333,7 +336,7 @@ mod testing {
 
     impl Candidate {
         pub(super) fn bm25(self, bm25: f32) -> Self {
-            Self { bm25, ..self }
+            Self { bm25, held: bm25 > 0.0, ..self }
         }
 
         pub(super) fn cosine(self, cosine: f32) -> Self {
@@ -535,6 +538,7 @@ mod tests {
             note: id % 5,
             first_line: line,
             bm25: bm25.max(0.0),
+            held: bm25 > 0.0,
             cosine,
             age_days,
             importance,

@@ -9,6 +9,7 @@ mod compound;
 mod estimate;
 mod fold;
 mod grams;
+mod kin;
 
 use std::hash::Hasher as _;
 
@@ -18,6 +19,7 @@ use compound::Compound;
 pub use estimate::token_estimate;
 pub use fold::fold;
 use fold::{Class, class};
+pub use kin::{has_kin, letter_grams, stems};
 
 /// Raised whenever the terms of any text change; part of the index fingerprint.
 pub const ANALYSER_VERSION: u32 = 2;
@@ -68,28 +70,49 @@ pub fn for_each_term(text: &str, sink: &mut dyn FnMut(Term<'_>)) {
     walk(text, Mode::Index, sink);
 }
 
+/// A term that a query asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryTerm {
+    /// The folded form.
+    pub text: String,
+    /// 1 for words and whole identifiers, [`QUERY_PIECE_WEIGHT`] for what is only a piece of one. Who asks for `retry_index`
+    /// means that name, and its pieces are two more chances, not two more questions.
+    pub weight: f32,
+    /// An identifier as a whole: nothing but itself answers for it.
+    pub identifier: bool,
+}
+
 /// The distinct terms a query asks for, in query order, at most [`MAX_QUERY_TERMS`].
 ///
 /// A single CJK character is asked for by itself only where its run is one character long; otherwise by bigrams.
 /// All of them are among the index terms of the same text.
-pub fn query_terms(query: &str) -> Vec<String> {
-    weighted_query_terms(query).into_iter().map(|(term, _)| term).collect()
-}
-
-/// As [`query_terms`], with what each counts: 1 for words and whole identifiers, [`QUERY_PIECE_WEIGHT`] for what is only a
-/// piece of one. Who asks for `retry_index` means that name, and its pieces are two more chances, not two more questions.
-pub fn weighted_query_terms(query: &str) -> Vec<(String, f32)> {
+pub fn query_terms(query: &str) -> Vec<QueryTerm> {
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
-    let mut terms: Vec<(String, f32)> = Vec::new();
+    let mut terms: Vec<QueryTerm> = Vec::new();
+    // The last whole, and where it ends: it comes before its pieces.
+    let (mut whole, mut whole_end) = (None, 0);
     walk(query, Mode::Query, &mut |term: Term<'_>| {
         let weight = if term.piece { QUERY_PIECE_WEIGHT } else { 1.0 };
-        match places.get(term.text) {
-            Some(&place) => terms[place].1 = weight.max(terms[place].1),
+        if term.piece && term.end <= whole_end {
+            whole
+                .and_then(|place: usize| terms.get_mut(place))
+                .into_iter()
+                .for_each(|one| one.identifier = true);
+        }
+        let place = match places.get(term.text) {
+            Some(&place) => {
+                terms[place].weight = weight.max(terms[place].weight);
+                place
+            }
             None if terms.len() < MAX_QUERY_TERMS => {
                 places.insert(term.text.to_owned(), terms.len());
-                terms.push((term.text.to_owned(), weight));
+                terms.push(QueryTerm { text: term.text.to_owned(), weight, identifier: false });
+                terms.len() - 1
             }
-            None => {}
+            None => return,
+        };
+        if !term.piece {
+            (whole, whole_end) = (Some(place), term.end);
         }
     });
     terms

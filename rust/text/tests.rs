@@ -3,6 +3,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 
+/// The texts of a query's terms.
+fn asked(query: &str) -> Vec<String> {
+    query_terms(query).into_iter().map(|term| term.text).collect()
+}
+
 fn index_terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     for_each_term(text, &mut |term| terms.push(term.text.to_owned()));
@@ -12,14 +17,14 @@ fn index_terms(text: &str) -> Vec<String> {
 /// Whether the note holds every term of the query.
 fn holds(note: &str, query: &str) -> bool {
     let terms = index_terms(note);
-    let asked = query_terms(query);
+    let asked = asked(query);
     !asked.is_empty() && asked.iter().all(|term| terms.contains(term))
 }
 
 /// How many terms of the query the note holds.
 fn shared(note: &str, query: &str) -> usize {
     let terms = index_terms(note);
-    query_terms(query).iter().filter(|term| terms.contains(term)).count()
+    asked(query).iter().filter(|term| terms.contains(term)).count()
 }
 
 #[track_caller]
@@ -79,10 +84,12 @@ fn identifiers_have_pieces_and_joined_words_have_words() {
 
 #[test]
 fn a_query_asks_less_for_pieces_unless_they_also_stand_alone() {
-    let weights =
-        |query: &str| weighted_query_terms(query).into_iter().map(|(_, weight)| weight).collect::<Vec<_>>();
+    let weights = |query: &str| query_terms(query).into_iter().map(|term| term.weight).collect::<Vec<_>>();
     let piece = QUERY_PIECE_WEIGHT;
-    assert_eq!(query_terms("retry_index of index"), ["retryindex", "retry", "index", "of"]);
+    assert_eq!(asked("retry_index of index"), ["retryindex", "retry", "index", "of"]);
+    let identifiers: Vec<bool> =
+        query_terms("retry_index of index").iter().map(|term| term.identifier).collect();
+    assert_eq!(identifiers, [true, false, false, false]);
     assert_eq!(weights("retry_index of index"), [1.0, piece, 1.0, 1.0]);
     assert_eq!(weights("index of retry_index"), [1.0, 1.0, 1.0, piece]);
     assert_eq!(weights("dual-region don't"), [1.0; 4]);
@@ -161,12 +168,12 @@ fn f003_apostrophes_are_alike() {
 /// F004, F005, F006, F014: operators and unbalanced signs are nothing.
 #[test]
 fn f004_operators_are_words_and_signs_are_nothing() {
-    assert_eq!(query_terms("status: blocked"), ["status", "blocked"]);
-    assert_eq!(query_terms("blocked OR"), ["blocked", "or"]);
-    assert_eq!(query_terms("NEAR(secret plan)"), ["near", "secret", "plan"]);
-    assert_eq!(query_terms(">>>"), [""; 0]);
+    assert_eq!(asked("status: blocked"), ["status", "blocked"]);
+    assert_eq!(asked("blocked OR"), ["blocked", "or"]);
+    assert_eq!(asked("NEAR(secret plan)"), ["near", "secret", "plan"]);
+    assert_eq!(asked(">>>"), [""; 0]);
     for query in ["(rust", "say \"rust", "rust)", "\"rust", "rust\\", "+rust", "rust^2~*"] {
-        assert!(query_terms(query).contains(&"rust".to_owned()), "{query}");
+        assert!(asked(query).contains(&"rust".to_owned()), "{query}");
     }
 }
 
@@ -223,12 +230,12 @@ fn f015_words_inside_runs_without_spaces_are_found() {
 fn f017_one_character_is_a_word_of_its_own_only_alone() {
     assert!(holds("东京的银行周一关门", "关"));
     assert!(holds("东京的银行周一关门", "东京的银行 周一"));
-    assert_eq!(query_terms("银行关"), ["银行", "行关"]);
+    assert_eq!(asked("银行关"), ["银行", "行关"]);
 }
 
 #[test]
 fn f018_a_change_of_script_ends_a_word() {
-    assert_eq!(query_terms("Jenkins流水线2026年"), ["jenkins", "流水", "水线", "2026", "年"]);
+    assert_eq!(asked("Jenkins流水线2026年"), ["jenkins", "流水", "水线", "2026", "年"]);
     assert!(shared("Jenkins 流水线昨晚部署超时", "Jenkins流水线超时") >= 4);
 }
 
@@ -301,10 +308,10 @@ fn width_ligatures_and_letters_typed_otherwise_fold() {
 #[test]
 fn a_query_is_cut_after_its_first_terms() {
     let query: String = (0..1000).map(|number| format!("word{number}x ")).collect();
-    let terms = query_terms(&query);
+    let terms = asked(&query);
     assert_eq!(terms.len(), MAX_QUERY_TERMS);
     assert_eq!(terms[..2], ["word0x", "word1x"]);
-    assert_eq!(query_terms("again Again AGAIN"), ["again"]);
+    assert_eq!(asked("again Again AGAIN"), ["again"]);
 }
 
 /// A letter or digit that is not only a mark in another form.
@@ -341,7 +348,7 @@ proptest! {
     #[test]
     fn a_text_is_found_by_itself(text in tricky()) {
         let terms = index_terms(&text);
-        prop_assert!(query_terms(&text).iter().all(|term| terms.contains(term)), "{:?}", terms);
+        prop_assert!(asked(&text).iter().all(|term| terms.contains(term)), "{:?}", terms);
     }
 
     #[test]
@@ -352,7 +359,7 @@ proptest! {
     #[test]
     fn a_text_with_index_terms_has_words_and_a_query(text in tricky()) {
         let some = !index_terms(&text).is_empty();
-        prop_assert_eq!(!query_terms(&text).is_empty(), some);
+        prop_assert_eq!(!asked(&text).is_empty(), some);
         prop_assert_eq!(!token_set(&text).is_empty(), some);
     }
 
