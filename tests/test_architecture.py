@@ -37,9 +37,10 @@ RUST_ARROWS = {
 # The crates that decide something, and the only modules that name them.
 RUST_CRATES = {
     "ignore": "scan",
-    "memmap2": "embed vector",
+    "memmap2": "embed lexical vector",
     "pyo3": "python",
     "rusqlite": "index store vector",
+    "rust_stemmers": "text",
     "sqlite_vec": "vector",
     "tantivy": "lexical",
     "thiserror": "error",
