@@ -40,7 +40,6 @@ RUST_CRATES = {
     "memmap2": "embed lexical vector",
     "pyo3": "python",
     "rusqlite": "index store vector",
-    "rust_stemmers": "text",
     "sqlite_vec": "vector",
     "tantivy": "lexical",
     "thiserror": "error",

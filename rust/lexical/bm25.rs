@@ -29,20 +29,20 @@ use super::vocabulary::{CONTEXT, PATH, PIECE, Spot, Vocabulary};
 use super::words::{self, Table};
 use super::{Facts, Fields, LexicalHit, LexicalPass};
 use crate::error::Result;
-use crate::text::{QueryTerm, has_kin};
+use crate::text::{QueryTerm, characters, has_kin, is_ideographic};
 
 /// How soon further occurrences of a term stop counting.
 const K1: f32 = 1.2;
 /// How much the length of a text counts.
-const B: f32 = 0.75;
+const B: f32 = 0.8;
 /// C: what a note that holds every word of the query as a word gains (see docs/decisions on coverage).
-pub(super) const COVERAGE: f32 = 0.5;
+pub(super) const COVERAGE: f32 = 0.4;
 /// What an occurrence inside an identifier counts: `index` in `retry_index` is a weaker sign than the word itself.
 pub(super) const PIECE_WEIGHT: f32 = 0.5;
 /// What an occurrence in a heading above the text counts.
 pub(super) const CONTEXT_WEIGHT: f32 = 1.0;
 /// What an occurrence in the note's path counts.
-pub(super) const PATH_WEIGHT: f32 = 0.5;
+pub(super) const PATH_WEIGHT: f32 = 1.0;
 
 /// What does not change in a segment: one entry for every chunk.
 #[derive(Debug, Default)]
@@ -131,12 +131,18 @@ pub(super) struct Snapshot {
 struct Rows {
     /// The score of every chunk, before coverage.
     scores: Vec<f32>,
-    /// The terms that every note holds as words, a bit for each.
-    held: Vec<u128>,
-    /// How often every chunk holds the term at hand, weighted; 0 between terms.
+    /// What every note has of the query: the sum of the IDFs of its words, each times the kinship of the word it holds.
+    covered: Vec<f32>,
+    /// How often every chunk holds the word at hand, weighted; 0 between words.
     counts: Vec<f32>,
     /// The chunks where that is above 0.
     touched: Vec<u32>,
+    /// What every chunk has of the term at hand, 0..1; 0 between terms.
+    shares: Vec<f32>,
+    /// The chunks where that is above 0.
+    holding: Vec<u32>,
+    /// The nearest kin of the term at hand that every note holds; 0 between terms.
+    nearest: Vec<f32>,
     /// Whether every chunk holds a term, or a form of one.
     has_word: Vec<bool>,
     /// For finding words that may stand for a term.
@@ -205,6 +211,9 @@ impl Sink<'_> {
         }
     }
 }
+
+/// What a gram of a script without spaces counts: it is a part of a word.
+const GRAM_WEIGHT: f32 = 0.6;
 
 /// What an occurrence counts in each kind of field ([`Entry::kind`]).
 const KINDS: [f32; 4] = {
@@ -311,9 +320,11 @@ impl Snapshot {
         let all = self.all + overlay.notes.len();
         rows.scores.clear();
         rows.scores.resize(all, 0.0);
-        rows.held.clear();
-        rows.held.resize(overlay.note_count, 0);
+        rows.covered.clear();
+        rows.covered.resize(overlay.note_count, 0.0);
+        rows.nearest.resize(overlay.note_count, 0.0);
         rows.counts.resize(all, 0.0);
+        rows.shares.resize(all, 0.0);
         rows.has_word.clear();
         rows.has_word.resize(all, false);
         let (live, length) = (self.live as i64 + overlay.live, self.length as i64 + overlay.length);
@@ -322,26 +333,15 @@ impl Snapshot {
             K1 * (1.0 - B + B * FieldNormReader::id_to_fieldnorm(code as u8) as f32 / average)
         });
         let corpus = Corpus { live: live.max(0) as usize, norms };
-        let weights = Vec::with_capacity(terms.len());
-        let mut pass = Pass {
-            snapshot: self,
-            overlay,
-            parts,
-            rows,
-            sources,
-            ceiling: 0.0,
-            weights,
-            known: 0.0,
-            words: Vec::new(),
-        };
-        for (number, term) in terms.iter().enumerate() {
-            let bit = 1_u128.checked_shl(number as u32).unwrap_or(0);
-            let (idf, found) = pass.score(&corpus, term, bit)?;
-            pass.ceiling += idf;
-            // What occurs nowhere can be held by nobody.
-            pass.weights.push(if found { idf } else { 0.0 });
+        let (ceiling, known, words) = (0.0, 0.0, Vec::new());
+        let mut pass = Pass { snapshot: self, overlay, parts, rows, sources, ceiling, known, words };
+        for term in terms {
+            pass.score(&corpus, term)?;
+            pass.words.push(term.text.clone());
         }
-        pass.known = pass.weights.iter().sum();
+        for term in characters(terms) {
+            pass.score(&corpus, &term)?;
+        }
         Ok(pass)
     }
 
@@ -471,66 +471,87 @@ pub(super) struct Pass<'a> {
     rows: Rows,
     sources: u8,
     ceiling: f32,
-    /// The weighted IDF of every term that occurs, 0 for others, and their sum.
-    weights: Vec<f32>,
+    /// The sum of the weighted IDFs of the terms that occur.
     known: f32,
     words: Vec<String>,
 }
 
 impl Pass<'_> {
-    /// Adds the scores of one term and its kin and returns its weighted IDF and whether any chunk holds it.
-    fn score(&mut self, corpus: &Corpus, term: &QueryTerm, bit: u128) -> tantivy::Result<(f32, bool)> {
-        let QueryTerm { text: term, weight, identifier } = term;
+    /// Adds the scores of one term and its kin.
+    ///
+    /// A chunk's share of a term is `1 − Π (1 − kinship · tf / (tf + norm))` over the words it holds that are the term or its
+    /// kin: forms of one word add up to no more than the word itself can. A chunk that only holds kin counts in the
+    /// document frequency as a part of one, `kinship⁴`.
+    fn score(&mut self, corpus: &Corpus, term: &QueryTerm) -> tantivy::Result<()> {
         let (snapshot, overlay) = (self.snapshot, self.overlay);
-        let Rows { scores, held, counts, touched, has_word, room } = &mut self.rows;
-        let mut sink = Sink { counts, touched, weight: 1.0 };
-        if has_kin(term) {
-            snapshot.add_word(overlay, snapshot.vocabulary.find(term), &mut sink)?;
-            snapshot.add_followed(overlay, term, &mut sink);
-        } else {
-            snapshot.add_term(overlay, term, &mut sink)?;
-        }
-        for &place in sink.touched.iter() {
-            if sink.counts[place as usize] >= 1.0 {
-                held[snapshot.note(overlay, place) as usize] |= bit;
-            }
-        }
-        // How many chunks hold the term: one that only holds kin is a part of one, the less the farther the kin.
-        let mut holding = sink.touched.len() as f32;
         let tables: Vec<&Table> =
             snapshot.vocabulary.tables().chain(overlay.words(&snapshot.vocabulary)).collect();
-        let kin = if *identifier { Vec::new() } else { words::kin(term, &tables, corpus.live, room) };
-        self.words.push(term.clone());
-        let mut forms = sink.touched.len();
+        let kin = match term.identifier {
+            true => Vec::new(),
+            false => words::kin(&term.text, &tables, corpus.live, &mut self.rows.room),
+        };
+        let mut frequency = self.add(corpus, &term.text, 1.0)?;
+        self.rows.holding.iter().for_each(|&place| self.rows.has_word[place as usize] = true);
         for kin in kin {
             let word = tables[kin.table].word(kin.word);
-            let before = sink.touched.len();
-            sink.weight = kin.kinship;
-            snapshot.add_word(overlay, snapshot.vocabulary.find(word), &mut sink)?;
-            snapshot.add_followed(overlay, word, &mut sink);
-            holding += kin.kinship.powi(3) * (sink.touched.len() - before) as f32;
-            if kin.kinship >= words::STEM_KINSHIP {
-                forms = sink.touched.len();
+            let before = self.rows.holding.len();
+            frequency += self.add(corpus, word, kin.kinship)?;
+            if kin.kinship >= words::FORM {
+                let Rows { holding, has_word, .. } = &mut self.rows;
+                holding[before..].iter().for_each(|&place| has_word[place as usize] = true);
                 self.words.push(word.to_owned());
             }
         }
-        touched[..forms].iter().for_each(|&place| has_word[place as usize] = true);
-        let idf = weight * idf(corpus.live, holding);
-        let found = !touched.is_empty();
+        let gram = if is_ideographic(&term.text) { GRAM_WEIGHT } else { 1.0 };
+        let idf = gram * term.weight * idf(corpus.live, frequency);
+        self.ceiling += idf;
+        if !self.rows.holding.is_empty() {
+            self.known += idf;
+        }
+        let Rows { scores, covered, shares, holding, nearest, .. } = &mut self.rows;
+        for place in holding.drain(..) {
+            scores[place as usize] += idf * std::mem::take(&mut shares[place as usize]);
+            let note = snapshot.note(overlay, place) as usize;
+            covered[note] += idf * std::mem::take(&mut nearest[note]);
+        }
+        Ok(())
+    }
+
+    /// Adds the occurrences of one word to the shares of the term at hand; how many chunks more hold it, each counted by its
+    /// kinship. Words come by falling kinship.
+    fn add(&mut self, corpus: &Corpus, word: &str, kinship: f32) -> tantivy::Result<f32> {
+        let (snapshot, overlay) = (self.snapshot, self.overlay);
+        let Rows { counts, touched, shares, holding, nearest, .. } = &mut self.rows;
+        let mut sink = Sink { counts, touched, weight: 1.0 };
+        if has_kin(word) {
+            snapshot.add_word(overlay, snapshot.vocabulary.find(word), &mut sink)?;
+            snapshot.add_followed(overlay, word, &mut sink);
+        } else {
+            snapshot.add_term(overlay, word, &mut sink)?;
+        }
+        let before = holding.len();
         for place in touched.drain(..) {
-            let count = std::mem::take(&mut counts[place as usize]);
             let at = place as usize;
+            let count = std::mem::take(&mut counts[at]);
             let length = match at.checked_sub(snapshot.all) {
                 None => snapshot.lengths[at],
                 Some(at) => overlay.columns.lengths[at],
             };
-            scores[at] += idf * count / (count + corpus.norms[length as usize]);
+            let share = &mut shares[at];
+            if *share == 0.0 {
+                holding.push(place);
+            }
+            *share = 1.0 - (1.0 - *share) * (1.0 - kinship * count / (count + corpus.norms[length as usize]));
+            if count >= 1.0 {
+                let nearest = &mut nearest[snapshot.note(overlay, place) as usize];
+                *nearest = nearest.max(kinship);
+            }
         }
-        Ok((idf, found))
+        Ok(kinship.powi(4) * (holding.len() - before) as f32)
     }
 
     /// What a chunk's score is multiplied by for what its note has of the query: `1 + C · covered⁴`, where `covered` is the
-    /// share of the IDFs of the terms that the note holds as words.
+    /// share of the IDFs of the terms that the note holds as words, or as kin of words by their kinship.
     ///
     /// BM25 alone puts a chunk that repeats three of four words above one whose note holds all four. The fourth power
     /// leaves notes with a part of the words among themselves as they were.
@@ -538,12 +559,7 @@ impl Pass<'_> {
         if self.known <= 0.0 {
             return 1.0;
         }
-        let (mut bits, mut covered) = (self.rows.held[note as usize], 0.0);
-        while bits != 0 {
-            covered += self.weights[bits.trailing_zeros() as usize];
-            bits &= bits - 1;
-        }
-        1.0 + COVERAGE * (covered / self.known).powi(4)
+        1.0 + COVERAGE * (self.rows.covered[note as usize] / self.known).min(1.0).powi(4)
     }
 }
 

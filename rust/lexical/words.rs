@@ -1,37 +1,33 @@
 //! The distinct words of an index and what they look like: from a word of a question to the words that may answer it.
 //!
-//! Stems and grams are a property of a word, not of its occurrences, so they are kept once for each distinct word instead of
-//! being indexed with every chunk: a tenth of the room, and indexing stays as fast as without them. A table also says
-//! where each of its words stands in the segments it covers, so that no dictionary is asked for the words it finds.
+//! Grams are a property of a word, not of its occurrences, so they are kept once for each distinct word instead of being
+//! indexed with every chunk: a tenth of the room, and indexing stays as fast as without them. A table also says where each
+//! of its words stands in the segments it covers, so that no dictionary is asked for the words it finds.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
+use crate::text::{ANALYSER_VERSION, has_kin, letter_grams};
 use memmap2::Mmap;
-use rustc_hash::FxHashMap;
-
-use crate::text::{ANALYSER_VERSION, has_kin, letter_grams, stems};
 
 /// First bytes of a file; the last one is the format's version.
 const MAGIC: &[u8; 8] = b"mgwords\x01";
 const CHECKSUM: usize = blake3::OUT_LEN;
-/// Magic, checksum of everything behind it, then eight numbers.
+/// Magic, checksum of everything behind it, then seven numbers.
 const HEADER: usize = 8 + CHECKSUM + COUNTS * 4;
-const COUNTS: usize = 8;
+const COUNTS: usize = 7;
 /// Bytes of a segment's id.
 const SEGMENT: usize = 16;
 
 /// Words that share less than this with the word asked for are not its kin: the cosine of their grams, weighted by IDF.
-const LEAST_KINSHIP: f32 = 0.3;
-/// What words of one stem are to each other, and the most that other words can be.
-pub(super) const STEM_KINSHIP: f32 = 0.85;
-/// What words are to each other that share all their grams but are not the same.
-const GRAM_KINSHIP: f32 = 0.8;
-/// The power of the cosine that counts: a loose resemblance says less than its share.
-const KINSHIP_POWER: f32 = 1.2;
+const LEAST_COSINE: f32 = 0.1;
+/// The power of the cosine that is kinship: a loose resemblance says less than its share.
+const KINSHIP_POWER: f32 = 1.3;
 /// The most kin of one word.
 const MOST_KIN: usize = 64;
+/// From here on a word is taken for a form of the other: `decided` for `decide`.
+pub(super) const FORM: f32 = 0.5;
 
 /// Where the postings of a word lie: segment (as numbered by the table), kind of field, bytes in that field's postings, and
 /// how many chunks they hold.
@@ -87,31 +83,27 @@ impl std::ops::Deref for Bytes {
     }
 }
 
-/// Distinct words with their stems and grams. Read only; layout, little-endian, behind the header: ids of the segments; grams
-/// `u64` ascending; stems `u64` ascending; entries, two `u64` each; starts of each gram's words; IDF of each gram `f32`; words of all
-/// grams; word of each stem; starts of each word's letters; weight of each word's grams `f32`; starts of each word's
+/// Distinct words with their grams. Read only; layout, little-endian, behind the header: ids of the segments; grams
+/// `u64` ascending; entries, two `u64` each; starts of each gram's words; IDF of each gram `f32`; words of all
+/// grams; starts of each word's letters; weight of each word's grams `f32`; starts of each word's
 /// entries; letters.
 pub(super) struct Table {
     bytes: Bytes,
     parts: [usize; PARTS + 1],
-    grams: usize,
-    stems: usize,
     words: usize,
 }
 
-const PARTS: usize = 12;
+const PARTS: usize = 10;
 const SEGMENTS: usize = 0;
 const GRAMS: usize = 1;
-const STEMS: usize = 2;
-const ENTRIES: usize = 3;
-const GRAM_STARTS: usize = 4;
-const GRAM_IDFS: usize = 5;
-const GRAM_WORDS: usize = 6;
-const STEM_WORDS: usize = 7;
-const LETTER_STARTS: usize = 8;
-const WEIGHTS: usize = 9;
-const ENTRY_STARTS: usize = 10;
-const LETTERS: usize = 11;
+const ENTRIES: usize = 2;
+const GRAM_STARTS: usize = 3;
+const GRAM_IDFS: usize = 4;
+const GRAM_WORDS: usize = 5;
+const LETTER_STARTS: usize = 6;
+const WEIGHTS: usize = 7;
+const ENTRY_STARTS: usize = 8;
+const LETTERS: usize = 9;
 
 impl Table {
     /// A table of `words` (ascending), in an index of `chunks` chunks, that covers `segments`. The IDF of a gram that `known` has
@@ -122,14 +114,12 @@ impl Table {
         segments: &[[u8; SEGMENT]],
         known: Option<&Self>,
     ) -> Self {
-        let (mut pairs, mut stem_pairs, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut pairs, mut keys) = (Vec::new(), Vec::new());
         for (number, (word, _)) in words.iter().enumerate().filter(|(_, (word, _))| has_kin(word)) {
             letter_grams(word, &mut keys);
             pairs.extend(keys.iter().map(|&key| (key, number as u32)));
-            stem_pairs.extend(stems(word).map(|stem| (stem, number as u32)));
         }
         pairs.sort_unstable();
-        stem_pairs.sort_unstable();
         let (mut grams, mut starts, mut idfs) = (Vec::new(), Vec::new(), Vec::new());
         let mut weights = vec![0_f32; words.len()];
         for (run, group) in runs(&pairs) {
@@ -156,7 +146,6 @@ impl Table {
             ANALYSER_VERSION,
             segments.len() as u32,
             grams.len() as u32,
-            stem_pairs.len() as u32,
             entries.len() as u32 / 2,
             pairs.len() as u32,
             words.len() as u32,
@@ -171,7 +160,6 @@ impl Table {
             values.for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
         };
         long(&mut grams.into_iter());
-        long(&mut stem_pairs.iter().map(|pair| pair.0));
         long(&mut entries.into_iter());
         let mut short = |values: &mut dyn Iterator<Item = u32>| {
             values.for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
@@ -179,7 +167,6 @@ impl Table {
         short(&mut starts.into_iter());
         short(&mut idfs.into_iter().map(f32::to_bits));
         short(&mut pairs.iter().map(|pair| pair.1));
-        short(&mut stem_pairs.iter().map(|pair| pair.1));
         short(&mut letter_starts.into_iter());
         short(&mut weights.into_iter().map(f32::to_bits));
         short(&mut entry_starts.into_iter());
@@ -196,7 +183,7 @@ impl Table {
             .iter()
             .map(|bytes| u32::from_le_bytes(*bytes) as usize)
             .collect();
-        let &[version, segments, grams, stems, entries, pairs, words, letters] = &counts[..] else {
+        let &[version, segments, grams, entries, pairs, words, letters] = &counts[..] else {
             return None;
         };
         if &header[..8] != MAGIC || version != ANALYSER_VERSION as usize {
@@ -206,12 +193,10 @@ impl Table {
         let sizes = [
             segments * SEGMENT,
             grams * 8,
-            stems * 8,
             entries * 16,
             (grams + 1) * 4,
             grams * 4,
             pairs * 4,
-            stems * 4,
             (words + 1) * 4,
             words * 4,
             (words + 1) * 4,
@@ -220,7 +205,7 @@ impl Table {
         for (part, size) in sizes.into_iter().enumerate() {
             parts[part + 1] = parts[part].checked_add(size)?;
         }
-        (bytes.len() == parts[PARTS]).then_some(Self { bytes, parts, grams, stems, words })
+        (bytes.len() == parts[PARTS]).then_some(Self { bytes, parts, words })
     }
 
     /// Writes it to a file that appears whole or not at all.
@@ -304,19 +289,7 @@ impl Table {
     fn gram(&self, key: u64) -> Option<(usize, f32)> {
         let grams = self.part(GRAMS).as_chunks::<8>().0;
         let place = grams.binary_search_by_key(&key, |bytes| u64::from_le_bytes(*bytes)).ok()?;
-        debug_assert!(place < self.grams);
         Some((place, f32::from_bits(self.short(GRAM_IDFS, place))))
-    }
-
-    /// Words with one of these stems.
-    fn of_stems<'a>(&'a self, stems: &'a [u64]) -> impl Iterator<Item = u32> + 'a {
-        let all = self.part(STEMS).as_chunks::<8>().0;
-        stems.iter().flat_map(move |&stem| {
-            let first = all.partition_point(|bytes| u64::from_le_bytes(*bytes) < stem);
-            (first..self.stems)
-                .take_while(move |&place| self.long(STEMS, place) == stem)
-                .map(|place| self.short(STEM_WORDS, place))
-        })
     }
 }
 
@@ -326,7 +299,7 @@ pub(super) struct Kin {
     /// The table it is in, as a place in the list of tables.
     pub(super) table: usize,
     pub(super) word: u32,
-    /// Above 0, below 1.
+    /// Above 0, at most 1.
     pub(super) kinship: f32,
 }
 
@@ -341,17 +314,16 @@ pub(super) struct Room {
 /// The kin of `term` in `tables` (the first one knows the IDFs of grams), nearest first, without the term itself, at most
 /// [`MOST_KIN`].
 ///
-/// Kinship is 0.85 for words of one stem; otherwise `0.8 · cos^1.2`, `cos` being the cosine of the two words' sets of grams
-/// weighted by IDF, from 0.3 on. A gram of `term` that no word has counts with half of the highest IDF.
+/// Kinship is `cos^1.3`, `cos` being the cosine of the two words' sets of grams weighted by IDF, from 0.1 on. A gram of `term`
+/// that no word has counts with the highest IDF.
 pub(super) fn kin(term: &str, tables: &[&Table], chunks: usize, room: &mut Room) -> Vec<Kin> {
     if !has_kin(term) {
         return Vec::new();
     }
     letter_grams(term, &mut room.keys);
-    let stems = stems(term);
     let weigh = |&key: &u64| {
         let known = tables.iter().find_map(|table| table.gram(key));
-        known.map_or_else(|| idf(chunks, 0.0) / 2.0, |(_, idf)| idf)
+        known.map_or_else(|| idf(chunks, 0.0), |(_, idf)| idf)
     };
     let weight: f32 = room.keys.iter().map(weigh).sum();
     let mut all = Vec::new();
@@ -369,23 +341,17 @@ pub(super) fn kin(term: &str, tables: &[&Table], chunks: usize, room: &mut Room)
                 *shared += idf;
             }
         }
-        let mut near: FxHashMap<u32, f32> = FxHashMap::default();
         for word in room.touched.drain(..) {
             let shared = std::mem::take(&mut room.shared[word as usize]);
             let other = f32::from_bits(table.short(WEIGHTS, word as usize));
-            // Squares first: most of what is touched falls here.
-            if shared * shared >= LEAST_KINSHIP * LEAST_KINSHIP * weight * other && other > 0.0 {
-                let cosine = shared / (weight * other).sqrt();
-                near.insert(word, GRAM_KINSHIP * cosine.min(1.0).powf(KINSHIP_POWER));
+            // Squares do while there is something to leave out.
+            let square = shared * shared / (weight * other);
+            if square >= LEAST_COSINE * LEAST_COSINE {
+                all.push(Kin { table: number, word, kinship: square });
             }
         }
-        for word in table.of_stems(&stems) {
-            let kinship = near.entry(word).or_insert(0.0);
-            *kinship = kinship.max(STEM_KINSHIP);
-        }
-        let others = near.into_iter().filter(|&(word, _)| table.word(word) != term);
-        all.extend(others.map(|(word, kinship)| Kin { table: number, word, kinship }));
     }
+    all.retain(|kin| tables[kin.table].word(kin.word) != term);
     let order = |one: &Kin, other: &Kin| {
         let words = || tables[one.table].word(one.word).cmp(tables[other.table].word(other.word));
         other.kinship.total_cmp(&one.kinship).then_with(words)
@@ -395,6 +361,7 @@ pub(super) fn kin(term: &str, tables: &[&Table], chunks: usize, room: &mut Room)
         all.truncate(MOST_KIN);
     }
     all.sort_unstable_by(order);
+    all.iter_mut().for_each(|kin| kin.kinship = kin.kinship.min(1.0).powf(KINSHIP_POWER / 2.0));
     all
 }
 
@@ -442,7 +409,7 @@ mod tests {
         let idf_of = |gram: &u64| {
             let holding = words.iter().filter(|(word, _)| has_kin(word) && grams_of(word).contains(gram));
             match holding.map(|(_, chunks)| chunks).sum::<u32>() {
-                0 => idf(CHUNKS, 0.0) / 2.0,
+                0 => idf(CHUNKS, 0.0),
                 holding => idf(CHUNKS, f64::from(holding.min(CHUNKS as u32))),
             }
         };
@@ -453,10 +420,7 @@ mod tests {
             let grams = grams_of(word);
             let shared: Vec<u64> = grams.iter().filter(|gram| asked.contains(gram)).copied().collect();
             let cosine = weight(&shared) / (weight(&grams) * weight(&asked)).sqrt();
-            let one_stem = stems(word).iter().zip(stems(term)).any(|(one, other)| *one == other);
-            let by_letters =
-                if cosine >= LEAST_KINSHIP { GRAM_KINSHIP * cosine.powf(KINSHIP_POWER) } else { 0.0 };
-            let kinship = if one_stem { STEM_KINSHIP } else { by_letters };
+            let kinship = if cosine >= LEAST_COSINE { cosine.powf(KINSHIP_POWER) } else { 0.0 };
             if kinship > 0.0 {
                 kin.push((word.clone(), kinship));
             }
@@ -482,7 +446,7 @@ mod tests {
                 right.sort_by(|one, other| one.0.cmp(&other.0));
                 // At the very threshold rounding decides.
                 let clear = |list: &[(String, f32)]| -> Vec<(String, i32)> {
-                    let least = GRAM_KINSHIP * LEAST_KINSHIP.powf(KINSHIP_POWER) + 1e-4;
+                    let least = LEAST_COSINE.powf(KINSHIP_POWER) + 1e-4;
                     let clear = list.iter().filter(|(_, kinship)| *kinship > least);
                     clear.map(|(word, kinship)| (word.clone(), (kinship * 1000.0).round() as i32)).collect()
                 };

@@ -74,7 +74,7 @@ pub fn vector_weight(best: f64) -> f64 {
 }
 
 /// The highest `bm25 / ceiling`: every term at saturation, with the coverage factor of a note that holds them all.
-const MOST_SHARE: f64 = 1.5;
+const MOST_SHARE: f64 = 1.4;
 
 /// `1 - (1 - share / 1.5)^1.5` with `share = bm25 / ceiling`: the share itself while it is small, 1 where it ends.
 ///

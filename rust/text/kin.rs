@@ -1,17 +1,11 @@
-//! Which words may stand for one another: inflected forms share a stem, compounds and relatives share letters.
-//!
-//! No language is asked for. A word has the stem of every language that is known here, and a wrong one joins few words that
-//! have nothing to do with each other; grams of letters need no language at all.
+//! Which words may stand for one another: forms of a word, compounds and their parts share letters, whatever the language.
 
 use std::hash::{Hash, Hasher};
 
-use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHasher;
 
 use super::fold::{Class, class};
 
-/// The languages whose stems are compared.
-const LANGUAGES: [Algorithm; 2] = [Algorithm::English, Algorithm::German];
 /// Letters of a gram.
 const GRAM: usize = 4;
 /// Stand before and after a word in its grams: beginnings and ends tell more than middles.
@@ -28,15 +22,6 @@ pub fn has_kin(term: &str) -> bool {
     (SHORTEST..=LONGEST).contains(&length) && term.chars().all(letters)
 }
 
-/// A number for each stem of `term`; equal numbers, equal stems of one language.
-pub fn stems(term: &str) -> [u64; LANGUAGES.len()] {
-    let mut number = 0_u64;
-    LANGUAGES.map(|language| {
-        number += 1;
-        key(number, Stemmer::create(language).stem(term).chars())
-    })
-}
-
 /// Numbers of the distinct grams of `term`, in order: four letters each, its edges counted as letters; a shorter word is one
 /// gram.
 pub fn letter_grams(term: &str, keys: &mut Vec<u64>) {
@@ -49,20 +34,19 @@ pub fn letter_grams(term: &str, keys: &mut Vec<u64>) {
         last[GRAM - 1] = letter;
         count += 1;
         if count >= GRAM {
-            keys.push(key(0, last));
+            keys.push(key(last));
         }
     }
     if keys.is_empty() {
-        keys.push(key(0, last));
+        keys.push(key(last));
     }
     keys.sort_unstable();
     keys.dedup();
 }
 
-fn key(kind: u64, letters: impl IntoIterator<Item = char>) -> u64 {
+fn key(letters: [char; GRAM]) -> u64 {
     let mut hasher = FxHasher::default();
-    kind.hash(&mut hasher);
-    letters.into_iter().for_each(|letter| letter.hash(&mut hasher));
+    letters.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -86,17 +70,6 @@ mod tests {
         {
             assert!(!has_kin(term), "{term}");
         }
-    }
-
-    #[test]
-    fn inflected_forms_share_a_stem() {
-        for (one, other) in
-            [("decide", "decided"), ("harbours", "harbour"), ("fristen", "frist"), ("hauser", "hausern")]
-        {
-            let others = stems(other);
-            assert!(stems(one).iter().zip(others).any(|(stem, other)| *stem == other), "{one} {other}");
-        }
-        assert!(stems("harbour").iter().zip(stems("window")).all(|(one, other)| *one != other));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod estimate;
 mod fold;
 mod grams;
 mod kin;
+mod question;
 
 use std::hash::Hasher as _;
 
@@ -19,7 +20,7 @@ use compound::Compound;
 pub use estimate::token_estimate;
 pub use fold::fold;
 use fold::{Class, class};
-pub use kin::{has_kin, letter_grams, stems};
+pub use kin::{has_kin, letter_grams};
 
 /// Raised whenever the terms of any text change; part of the index fingerprint.
 pub const ANALYSER_VERSION: u32 = 2;
@@ -75,7 +76,7 @@ pub fn for_each_term(text: &str, sink: &mut dyn FnMut(Term<'_>)) {
 pub struct QueryTerm {
     /// The folded form.
     pub text: String,
-    /// 1 for words and whole identifiers, [`QUERY_PIECE_WEIGHT`] for what is only a piece of one. Who asks for `retry_index`
+    /// 1 for words and whole identifiers, a tenth for words that only ask (`when`), [`QUERY_PIECE_WEIGHT`] for what is only a piece of one. Who asks for `retry_index`
     /// means that name, and its pieces are two more chances, not two more questions.
     pub weight: f32,
     /// An identifier as a whole: nothing but itself answers for it.
@@ -92,7 +93,11 @@ pub fn query_terms(query: &str) -> Vec<QueryTerm> {
     // The last whole, and where it ends: it comes before its pieces.
     let (mut whole, mut whole_end) = (None, 0);
     walk(query, Mode::Query, &mut |term: Term<'_>| {
-        let weight = if term.piece { QUERY_PIECE_WEIGHT } else { 1.0 };
+        let weight = match term.piece {
+            true => QUERY_PIECE_WEIGHT,
+            false if question::asks(term.text) => question::WEIGHT,
+            false => 1.0,
+        };
         if term.piece && term.end <= whole_end {
             whole
                 .and_then(|place: usize| terms.get_mut(place))
@@ -117,6 +122,31 @@ pub fn query_terms(query: &str) -> Vec<QueryTerm> {
     });
     terms
 }
+
+/// Whether a term is a gram of Han, kana or Hangul.
+pub fn is_ideographic(term: &str) -> bool {
+    term.chars().next().is_some_and(|c| class(c) == Class::Ideograph)
+}
+
+/// The characters of the grams among `terms` that are no terms themselves, as terms that count little: a text that writes a
+/// word with another neighbour still has something of it.
+pub fn characters(terms: &[QueryTerm]) -> Vec<QueryTerm> {
+    let mut more: Vec<QueryTerm> = Vec::new();
+    for gram in terms.iter().filter(|term| is_ideographic(&term.text)) {
+        for character in gram.text.chars() {
+            let text = character.to_string();
+            if terms.iter().chain(&more).all(|term| term.text != text)
+                && terms.len() + more.len() < MAX_QUERY_TERMS
+            {
+                more.push(QueryTerm { text, weight: CHARACTER_WEIGHT, identifier: false });
+            }
+        }
+    }
+    more
+}
+
+/// What a single character of a gram in a query counts.
+const CHARACTER_WEIGHT: f32 = 0.2;
 
 /// What a piece of an identifier in a query counts.
 pub const QUERY_PIECE_WEIGHT: f32 = 0.25;
