@@ -512,7 +512,7 @@ impl Pass<'_> {
         for place in holding.drain(..) {
             scores[place as usize] += idf * std::mem::take(&mut shares[place as usize]);
             let note = snapshot.note(overlay, place) as usize;
-            covered[note] += idf * std::mem::take(&mut nearest[note]);
+            covered[note] += idf * std::mem::take(&mut nearest[note]).powi(2);
         }
         Ok(())
     }
