@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["COMMANDS", "Options", "UsageError", "manual", "read"]
+__all__ = ["COMMANDS", "Options", "UsageError", "manual", "read", "wants_json"]
 
 ABOUT = "Memory search for AI agents over a folder of Markdown notes."
 
@@ -169,6 +169,11 @@ def read(words: list[str]) -> "Options | str":
     return _Reader(first).read(words[1:])
 
 
+def wants_json(words: list[str]) -> bool:
+    """Whether `--json` is among the words, for when they cannot be read as a whole."""
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
+
+
 class _Reader:
     """Reads the words after a command."""
 
@@ -271,7 +276,8 @@ def manual() -> str:
         "Made from the table of arguments, and compared with it by a test:",
         "`python -c 'from memgrep.arguments import manual; print(manual(), end=\"\")' > docs/cli.md`",
         "",
-        "Standard output holds the answer: text for people, or with `--json` exactly one JSON document.",
+        "Standard output holds the answer: text for people, or with `--json` exactly one JSON document, also",
+        'when it is `{"ok": false, "error": …}`. `search` says `unavailable` and why, `get` says `code` and why.',
         "Warnings, progress and errors go to standard error. Colour and progress appear on a terminal only;",
         "`NO_COLOR` is obeyed.",
         "",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, BinaryIO
 
-__all__ = ["MAX_CHARS", "PAGE_LINES", "Page", "check_range", "read_note"]
+__all__ = ["MAX_CHARS", "PAGE_LINES", "Page", "check_range", "note_path", "read_note"]
 
 PAGE_LINES = 120
 """Lines of a page when the caller does not say."""
@@ -90,6 +90,11 @@ def read_note(
         return Page(status="not_found", text="", path=shown)
     with note:
         return _page(note, shown, start, lines)
+
+
+def note_path(path: str, *, workspace: str, extra: "Sequence[tuple[str, str | None]]" = ()) -> str:
+    """The path of a memory file as hits carry it, however it was spelled; raises as `read_note` does."""
+    return _locate(path, os.path.abspath(workspace), extra)[2]
 
 
 def check_range(start: object, lines: object) -> tuple[int, int]:

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from memgrep.hits import Answer
+
 __all__ = [
     "TOOLS",
     "Tool",
+    "answered",
     "anthropic_tools",
     "call",
     "memory_get",
@@ -39,17 +42,22 @@ def memory_search(
     explain: bool = False,
 ) -> "dict[str, Any]":
     """The document of a search; a memory that cannot be asked is a document too, with error and action."""
+    answer = answered(
+        memory, query, max_results=max_results, min_score=min_score, corpus=corpus, session=session
+    )
+    return answer.to_json(explain=explain)
+
+
+def answered(memory: Memory, query: str, **options: "Any") -> "Answer":
+    """The answer of `Memory.search`; a memory that cannot be asked is an answer too, with error and action."""
     try:
-        answer = memory.search(
-            query, max_results=max_results, min_score=min_score, corpus=corpus, session=session
-        )
+        return memory.search(query, **options)
     except ValueError:
         raise
     except MemgrepError as error:
-        answer = unavailable(
+        return unavailable(
             str(error), getattr(error, "remedy", "") or "run memgrep status to see what is wrong"
         )
-    return answer.to_json(explain=explain)
 
 
 def memory_get(

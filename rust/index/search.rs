@@ -196,7 +196,7 @@ impl Search<'_> {
             if self.store.has_chunks()? {
                 return Err(Error::Derived {
                     path: self.derived.paths()[0].to_owned(),
-                    message: "the keyword index is being built by another process; try again in a moment"
+                    message: "the keyword index is missing, or being built by another process; try again in a moment"
                         .into(),
                 });
             }
