@@ -132,9 +132,15 @@ COMMANDS = {
     ),
     "get": Command(
         "Read lines of a note.",
-        Argument("path", text="the note, as in a search result"),
+        Argument("path", text="the note, as in a search result: its path, or a citation with its lines"),
         Argument("--from", name="start", metavar="LINE", read=_number, text="first line, counted from 1"),
         Argument("--lines", metavar="N", read=_number, text="how many lines; 120 if not said"),
+        Argument(
+            "--column",
+            metavar="N",
+            read=_number,
+            text="first character of that line, counted from 1: to read on in a line longer than a page",
+        ),
     ),
     "status": Command(
         "Say what is indexed, what is not, and why.",

@@ -236,7 +236,9 @@ def search(door: _Door, options: "Options") -> int:
 
 def get(door: _Door, options: "Options") -> int:
     """Read lines of a note."""
-    page = door.memory.get(_decoded(options.path), from_=options.start, lines=options.lines)
+    page = door.memory.get(
+        _decoded(options.path), from_=options.start, lines=options.lines, column=options.column
+    )
     if door.json:
         door.document(page.to_json())
         return OK
@@ -246,6 +248,8 @@ def get(door: _Door, options: "Options") -> int:
     if page.lines:
         # A pipe gets the note as it is, a terminal what it can be trusted with.
         print(harmless(page.text) if sys.stdout.isatty() else page.text)
+    if page.next_column is not None:
+        door.note(f"line {page.from_} goes on: --from {page.from_} --column {page.next_column}")
     if page.next_from is not None:
         door.note(f"the note goes on: --from {page.next_from}")
     elif page.total_lines is not None:

@@ -161,15 +161,28 @@ class Memory:
         warning = "; ".join([*notes, *([answer.warning] if answer.warning else [])]) or None
         return answer.replace(stale=stale, warning=warning)
 
-    def get(self, path: str, *, from_: int | None = None, lines: int | None = None) -> "Page":
+    def get(
+        self, path: str, *, from_: int | None = None, lines: int | None = None, column: int | None = None
+    ) -> "Page":
         """A page of a note, by the path a hit carries; `not_found` instead of an error when there is none.
+
+        A citation (`memory/a.md#L3-L7`) is a path with its lines. `from_` and `column`, both counted from 1, are the
+        line and the character in it that the page begins with: a line longer than a page is read on by its page's
+        `next_column`.
 
         Raises `NoteRefused` for what is not memory, `ValueError` for numbers out of range.
         """
         from memgrep.files import read_note
 
         settings = self.settings
-        page = read_note(path, workspace=settings.workspace, extra=_extra(settings), start=from_, lines=lines)
+        page = read_note(
+            path,
+            workspace=settings.workspace,
+            extra=_extra(settings),
+            start=from_,
+            lines=lines,
+            column=column,
+        )
         if page.status == "not_found":
             try:
                 must_be_there(settings.workspace)

@@ -61,11 +61,16 @@ def answered(memory: Memory, query: str, **options: "Any") -> "Answer":
 
 
 def memory_get(
-    memory: Memory, path: str, *, from_: int | None = None, lines: int | None = None
+    memory: Memory,
+    path: str,
+    *,
+    from_: int | None = None,
+    lines: int | None = None,
+    column: int | None = None,
 ) -> "dict[str, Any]":
     """The document of a page; a path that may not be read is a document with code and reason."""
     try:
-        return memory.get(path, from_=from_, lines=lines).to_json()
+        return memory.get(path, from_=from_, lines=lines, column=column).to_json()
     except NoteRefused as refused:
         return refusal(refused)
 
@@ -182,9 +187,11 @@ TOOLS: dict[str, Tool] = {
         Tool(
             name="memory_get",
             description=(
-                "Read lines of a memory note by the path of a memory_search result. Gives at most "
-                f"{PAGE_LINES} lines unless told otherwise, and at most {MAX_CHARS:,} characters; nextFrom "
-                "says where to go on. A note that does not exist is status not_found, not an error."
+                "Read lines of a memory note by the path of a memory_search result, or by its citation "
+                f"(memory/a.md#L3-L7). Gives at most {PAGE_LINES} lines unless told otherwise, and at most "
+                f"{MAX_CHARS:,} characters; nextFrom is the line to go on with. nextColumn means that the line "
+                "itself is longer: the same from with column = nextColumn reads on in it. A note that does not "
+                "exist is status not_found, not an error."
             ),
             arguments=(
                 Argument(
@@ -192,12 +199,19 @@ TOOLS: dict[str, Tool] = {
                     python="path",
                     kind="string",
                     required=True,
-                    text="The note's path, as in a result.",
+                    text="The note's path or citation, as in a result.",
                 ),
                 Argument(
                     name="from", python="from_", kind="integer", minimum=1, text="First line, counted from 1."
                 ),
                 Argument(name="lines", python="lines", kind="integer", minimum=1, text="How many lines."),
+                Argument(
+                    name="column",
+                    python="column",
+                    kind="integer",
+                    minimum=1,
+                    text="First character of the first line, counted from 1: to read on in a long line.",
+                ),
             ),
             run=memory_get,
         ),
