@@ -331,7 +331,8 @@ def _page(note: "BinaryIO", shown: str, start: int, lines: int, column: int) -> 
 class _Lines:
     """The lines of a note as an editor counts them (F123): each ends with a line feed, or with the note.
 
-    A carriage return before the line feed belongs to the line break; any other one is a character like others.
+    Carriage returns at the end of a line belong to its break; any other one is a character like others, as it is
+    for the index.
     """
 
     def __init__(self, note: "BinaryIO") -> None:
@@ -363,6 +364,10 @@ class _Lines:
         """The next line without its first `skip` characters, and whether it is cut to a page; None at the end."""
         for _ in self._left:
             pass
+        end = self._block.find(b"\n", self._at)
+        if not skip and 0 <= end - self._at <= MAX_CHARS:  # as nearly every line is
+            line, self._at = self._block[self._at : end], end + 1
+            return line.decode(_encoding(line), "replace").rstrip("\r"), False
         pieces = self._left = self._pieces()
         head = next(pieces, None)
         if head is None:
@@ -381,7 +386,7 @@ class _Lines:
             text += decoder.decode(piece or b"", final=ended)
         text = text[skip:]
         if ended:
-            text = text.removesuffix("\r")
+            text = text.rstrip("\r")
         return text[:MAX_CHARS], len(text) > MAX_CHARS
 
     def _pieces(self) -> "Iterator[bytes]":
