@@ -284,6 +284,8 @@ struct SearchResult {
     hits: Vec<Py<Hit>>,
     chunks: usize,
     vectors: usize,
+    pending: usize,
+    refused: usize,
     generation: u64,
     vectors_used: bool,
     lagging: bool,
@@ -398,7 +400,7 @@ impl Index {
         without_gil(py, || self.0.retry_refusals())
     }
 
-    /// Embeds everything pending with the built-in model; how many texts.
+    /// Embeds everything pending with the built-in model; how many vectors that made.
     #[pyo3(signature = (model, *, progress = None))]
     fn embed_pending(
         &self,
@@ -477,6 +479,8 @@ impl Index {
                 .collect::<PyResult<_>>()?,
             chunks: found.chunks,
             vectors: found.vectors,
+            pending: found.pending,
+            refused: found.refused,
             generation: found.generation,
             vectors_used: found.vectors_used,
             lagging: found.lagging,

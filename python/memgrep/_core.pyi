@@ -132,6 +132,10 @@ class SearchResult:
     @property
     def vectors(self) -> int: ...  # chunks with a vector of the selected fingerprint
     @property
+    def pending(self) -> int: ...  # texts whose vector is still to be made
+    @property
+    def refused(self) -> int: ...  # texts that were refused
+    @property
     def generation(self) -> int: ...
     @property
     def vectors_used(self) -> bool: ...
