@@ -350,7 +350,7 @@ impl Store {
 fn foreign_file(path: &Path) -> Error {
     Error::Foreign {
         path: path.to_owned(),
-        reason: "it is not an index of memgrep; name another file with store.path, or move it away".into(),
+        reason: (if path.is_dir() { "it is a folder" } else { "it is not an index of memgrep" }).into(),
     }
 }
 

@@ -140,15 +140,6 @@ def test_finding_nothing_is_no_failure(ws):
     assert b"nothing found" in done.stderr
 
 
-def test_escape_sequences_in_notes_do_nothing(ws):
-    ws.write("memory/a.md", "the lantern \x1b]0;owned\x07 \x1b[2J\u202e\n")
-    ws.write("memory/\x1b[31mred.md", "the lantern\n")
-
-    for command in (["search", "lantern"], ["index"], ["status"]):
-        done = ws.run(*command)
-        assert b"\x1b" not in done.stdout + done.stderr, command
-
-
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -163,6 +163,49 @@ def test_a_workspace_that_is_none_is_the_same_error_in_every_command(ws, there):
         assert tools.memory_search(memory, "lantern")["unavailable"] is True
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("{root}", "it is a folder"),
+        ("{root}/a file/index.sqlite", "Not a directory"),
+        ("{root}/a file", "it is not an index of memgrep"),
+        ("{root}/a loop/index.sqlite", "symbolic links"),
+        ("/proc/nowhere/index.sqlite", "cannot make folder /proc/nowhere"),
+        ("/dev/null", "it is not an index of memgrep"),
+        ("{root}/" + "x" * 300, "name too long"),
+    ],
+)
+def test_a_store_path_that_cannot_be_meant_is_named_with_the_remedy(ws, tmp_path, path, said):
+    ws.write("memory/a.md", "lantern\n")
+    (tmp_path / "a file").write_text("some text")
+    (tmp_path / "a loop").symlink_to("a loop")
+    path = path.format(root=tmp_path)
+    ws.settings["store.path"] = path
+
+    for command in (["index"], ["search", "lantern"]):
+        done = ws.run(*command, "--json")
+        error = json.loads(done.stdout)["error"]
+        assert done.returncode == 1
+        assert done.stderr.decode().startswith(f"memgrep: error: {error}")
+        assert path.removesuffix("/index.sqlite") in error
+        assert said in error
+        assert "set memory.search.store.path to" in error
+    assert ws.run("status").returncode == 0
+    assert (tmp_path / "a file").read_text() == "some text"
+
+
+def test_an_empty_store_path_is_a_wrong_setting(ws):
+    ws.settings["store.path"] = ""
+
+    done = ws.run("search", "--json", "lantern")
+
+    assert done.returncode == 2
+    assert json.loads(done.stdout) == {
+        "ok": False,
+        "error": 'argument: store.path: found "", allowed: a path',
+    }
+
+
 def test_agents_have_stores_of_their_own(ws, machine):
     """F144, in short: one agent's index knows nothing of another's workspace."""
     from memgrep import Memory

@@ -432,7 +432,7 @@ def _translated(error: CoreError) -> IndexUnavailable:
         "locked": (IndexLocked, "another process is writing; try again when that is done"),
         "foreign": (IndexForeign, "set memory.search.store.path to another file"),
         "interrupted": (IndexUnavailable, "what was done is kept; memgrep index goes on from there"),
-        "io": (IndexUnavailable, "check its rights, or set memory.search.store.path to another file"),
+        "io": (IndexUnavailable, "set memory.search.store.path to a file that you may make, read and write"),
         "read-only": (IndexUnavailable, "run as its owner, or set memory.search.store.path to another file"),
         "derived": (IndexUnavailable, "memgrep index --force makes it anew from the notes"),
     }
