@@ -171,9 +171,8 @@ impl Store {
 
     /// Reads the file as one that nobody changes: without locks, and without the files beside it.
     fn connect_unchanging(path: &Path) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_URI;
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let unchanging = Some(look(path)?);
         let connection = Connection::open_with_flags(immutable_uri(path), flags).named(path)?;
         Ok(Self { path: path.to_owned(), connection, unchanging, changed: Cell::new(Changed::Nothing) })
@@ -181,9 +180,8 @@ impl Store {
 
     /// False if the file was to be one that nobody changes, and somebody did: what was read of it means nothing.
     pub fn is_current(&self) -> bool {
-        self.unchanging.is_none_or(|before| {
-            look(&self.path).is_ok_and(|now| now == before) && !has_log(&self.path)
-        })
+        self.unchanging
+            .is_none_or(|before| look(&self.path).is_ok_and(|now| now == before) && !has_log(&self.path))
     }
 
     fn create_schema(&self) -> Result<()> {
@@ -416,4 +414,51 @@ fn make_private(path: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map(drop).map_err(Error::io("make", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store with one value, put away as a closed process leaves it.
+    fn store(folder: &Path) -> PathBuf {
+        let path = folder.join("a ?b#c%41 ü.sqlite");
+        let store = Store::open(&path, true).unwrap().unwrap();
+        store.set_meta("chunking", "first").unwrap();
+        drop(store);
+        assert!(!has_log(&path));
+        path
+    }
+
+    #[test]
+    fn a_file_that_nobody_changes_is_read_whatever_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = store(folder.path());
+
+        let unchanging = Store::connect_unchanging(&path).unwrap();
+
+        assert_eq!(unchanging.meta("chunking").unwrap().as_deref(), Some("first"));
+        assert!(unchanging.is_current());
+        assert!(matches!(unchanging.set_meta("chunking", "second"), Err(Error::ReadOnly { .. })));
+    }
+
+    #[test]
+    fn what_was_read_while_the_file_changed_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = store(folder.path());
+        let unchanging = Store::connect_unchanging(&path).unwrap();
+
+        let owner = Store::open(&path, true).unwrap().unwrap();
+        owner.set_meta("chunking", "second").unwrap();
+        assert!(!unchanging.is_current(), "there is a log now");
+        owner.checkpoint().unwrap();
+        assert!(!has_log(&path));
+        assert!(!unchanging.is_current(), "the file is another one now");
+
+        assert!(owner.is_current());
+        assert_eq!(
+            Store::open(&path, false).unwrap().unwrap().meta("chunking").unwrap().as_deref(),
+            Some("second")
+        );
+    }
 }

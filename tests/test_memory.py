@@ -194,6 +194,14 @@ def test_a_store_path_that_cannot_be_meant_is_named_with_the_remedy(ws, tmp_path
     assert (tmp_path / "a file").read_text() == "some text"
 
 
+def test_a_memory_that_is_switched_off_is_not_read_either(ws):
+    ws.write("memory/a.md", "lantern\n")
+
+    with ws.memory(enabled=False) as memory:
+        assert memory.search("lantern").unavailable
+        assert tools.memory_get(memory, "memory/a.md")["code"] == "disabled"
+
+
 def test_an_empty_store_path_is_a_wrong_setting(ws):
     ws.settings["store.path"] = ""
 

@@ -175,6 +175,10 @@ class Memory:
         from memgrep.files import read_note
 
         settings = self.settings
+        if not settings.enabled:
+            raise NoteRefused(
+                str(path), "disabled", "memory is switched off; set memory.search.enabled to true"
+            )
         page = read_note(
             path,
             workspace=settings.workspace,
