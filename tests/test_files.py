@@ -470,13 +470,6 @@ def test_pipes_and_sockets_are_refused_without_waiting(notes):
         assert refusal(notes, "memory/socket.md") == "device"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_an_unreadable_note_is_refused_with_the_cause(notes):
-    (notes / "MEMORY.md").chmod(0)
-
-    assert refusal(notes, "MEMORY.md") == "unreadable"
-
-
 def test_a_file_swapped_for_a_link_after_the_look_is_not_followed(notes, tmp_path, monkeypatch):
     """The look and the opening are two steps; what is opened never follows a link."""
     (tmp_path / "s.md").write_text("secret", encoding="utf-8")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import subprocess
 import unicodedata
@@ -12,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memgrep.errors import ConfigError, NoteRefused, Problem, ProviderError
 from memgrep.printable import harmless, json_line, one_line
+
+pty = pytest.importorskip("pty", reason="this system has no terminals to open")
 
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 HOSTILE = "\x1b[31m\x07\x7f\x80\x85\x9b2J\x9f" + DIRECTIONS

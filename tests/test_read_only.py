@@ -132,8 +132,12 @@ def test_a_note_that_may_not_be_read_is_skipped_and_nothing_is_left_to_do(nobody
     nobodys_store.write("memory/a.md", "lantern\n")
     nobodys_store.write("memory/secret.md", "lantern\n").chmod(0)
 
-    before, index, after, found = nobodys_store.as_nobody(
-        ("status", "--json"), ("index", "--json"), ("status", "--json"), ("search", "--json", "lantern")
+    before, index, after, found, page = nobodys_store.as_nobody(
+        ("status", "--json"),
+        ("index", "--json"),
+        ("status", "--json"),
+        ("search", "--json", "lantern"),
+        ("get", "--json", "memory/secret.md"),
     )
 
     assert json.loads(before[1])["changes"] == {"added": 1, "changed": 0, "removed": 0}
@@ -146,6 +150,7 @@ def test_a_note_that_may_not_be_read_is_skipped_and_nothing_is_left_to_do(nobody
         assert seen["eligible"] == 1
     assert (json.loads(after[1])["dirty"], json.loads(after[1])["files"]) == (False, 1)
     assert "stale" not in json.loads(found[1])
+    assert (page[0], json.loads(page[1])["code"]) == (1, "unreadable")
 
 
 @pytest.mark.parametrize("closed", ["memory/sub/b.md", "memory/sub"])

@@ -104,7 +104,7 @@ class Upkeep:
                 done, behind = True, 0
                 self._embed_few(index, provider)
         except CoreError as error:
-            if error.kind not in ("io", "locked"):
+            if error.kind not in ("io", "locked", "read-only"):
                 raise
             notes.append(one_line(f"changed notes could not be taken in: {error}"))
             return done, True, notes
