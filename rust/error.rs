@@ -34,6 +34,12 @@ pub enum Error {
         /// Why, and what helps.
         reason: String,
     },
+    /// The store answers, but may not be written: by its rights, its file system, or because it was opened so.
+    #[error("{} may only be read", path.display())]
+    ReadOnly {
+        /// The SQLite file.
+        path: PathBuf,
+    },
     /// Another process holds the writer lock.
     #[error("another process is writing the index {}", path.display())]
     Locked {

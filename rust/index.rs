@@ -116,6 +116,11 @@ impl Index {
         &self.path
     }
 
+    /// Whether it was opened for reading only.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     fn check_process(&self) -> Result<()> {
         if std::process::id() == self.process {
             return Ok(());
@@ -139,7 +144,7 @@ impl Index {
     /// Runs `work` on a reader connection, inside one snapshot; `Ok(None)` when there is no store yet.
     fn read<T>(&self, work: impl FnOnce(&Store) -> Result<T>) -> Result<Option<T>> {
         self.check_process()?;
-        let idle = unpoisoned(self.readers.lock()).pop();
+        let idle = unpoisoned(self.readers.lock()).pop().filter(Store::is_current);
         let store = match idle {
             Some(store) => store,
             None => match Store::open(&self.path, false)? {
@@ -150,6 +155,9 @@ impl Index {
         store.begin_read()?;
         let outcome = work(&store);
         store.end_read();
+        if !store.is_current() {
+            return Err(Error::Locked { path: self.path.clone() });
+        }
         unpoisoned(self.readers.lock()).push(store);
         outcome.map(Some)
     }
@@ -158,10 +166,7 @@ impl Index {
     fn write(&self, wait_ms: u64) -> Result<WriteGuard<'_>> {
         self.check_process()?;
         if self.read_only {
-            return Err(Error::Argument(format!(
-                "the index {} was opened for reading only",
-                self.path.display()
-            )));
+            return Err(Error::ReadOnly { path: self.path.clone() });
         }
         let mut writer = unpoisoned(self.writer.lock());
         if writer.lock.is_none() {

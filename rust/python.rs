@@ -32,6 +32,7 @@ impl From<Error> for PyErr {
             Error::Store { damaged: true, .. } => "damaged",
             Error::Store { .. } => "store",
             Error::Foreign { .. } => "foreign",
+            Error::ReadOnly { .. } => "read-only",
             Error::Locked { .. } => "locked",
             Error::Derived { .. } => "derived",
             Error::Model { .. } => "model",
@@ -169,6 +170,7 @@ struct SyncReport {
     skipped: Vec<(String, String)>,
     ignored: usize,
     unreachable: Vec<(String, String)>,
+    unknown: Vec<String>,
     warnings: Vec<(String, String)>,
     generation: u64,
     recovered: bool,
@@ -186,6 +188,7 @@ impl From<index::SyncReport> for SyncReport {
             skipped: pairs(report.skipped),
             ignored: report.ignored,
             unreachable: pairs(report.unreachable),
+            unknown: report.unknown,
             warnings: report.warnings,
             generation: report.generation,
             recovered: report.recovered,
@@ -281,6 +284,8 @@ struct SearchResult {
     hits: Vec<Py<Hit>>,
     chunks: usize,
     vectors: usize,
+    pending: usize,
+    refused: usize,
     generation: u64,
     vectors_used: bool,
     lagging: bool,
@@ -306,6 +311,11 @@ impl Index {
     #[getter]
     fn path(&self) -> String {
         self.0.path().to_string_lossy().into_owned()
+    }
+
+    #[getter]
+    fn read_only(&self) -> bool {
+        self.0.is_read_only()
     }
 
     /// Brings text and keywords in line with the files.
@@ -390,7 +400,7 @@ impl Index {
         without_gil(py, || self.0.retry_refusals())
     }
 
-    /// Embeds everything pending with the built-in model; how many texts.
+    /// Embeds everything pending with the built-in model; how many vectors that made.
     #[pyo3(signature = (model, *, progress = None))]
     fn embed_pending(
         &self,
@@ -469,6 +479,8 @@ impl Index {
                 .collect::<PyResult<_>>()?,
             chunks: found.chunks,
             vectors: found.vectors,
+            pending: found.pending,
+            refused: found.refused,
             generation: found.generation,
             vectors_used: found.vectors_used,
             lagging: found.lagging,

@@ -58,9 +58,14 @@ INSERT INTO step VALUES(0, 0);
 pub struct Store {
     path: PathBuf,
     connection: Connection,
+    /// Set if the file is read as one that nobody changes: what it looked like then.
+    unchanging: Option<Look>,
     /// What the open write transaction changed so far.
     changed: Cell<Changed>,
 }
+
+/// A file's size and modification time.
+type Look = (u64, Option<std::time::SystemTime>);
 
 /// What a write transaction changed; decides whether it becomes a generation, and for whom.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,17 +87,24 @@ impl<T> Named<T> for rusqlite::Result<T> {
     fn named(self, path: &Path) -> Result<T> {
         self.map_err(|error| {
             use rusqlite::ErrorCode::{
-                DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly,
+                CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly,
             };
             let code = error.sqlite_error_code();
+            match code {
+                Some(ReadOnly) => return Error::ReadOnly { path: path.to_owned() },
+                Some(CannotOpen) => {
+                    let log = std::io::Error::other("its write-ahead log (-wal, -shm) is not readable");
+                    return Error::io("open", path)(log);
+                }
+                _ => {}
+            }
             let help = match code {
                 Some(DatabaseCorrupt | NotADatabase) => {
                     "; the file is damaged: `memgrep index` rebuilds it from the notes"
                 }
                 Some(DiskFull) => "; free some space and run `memgrep index` again, nothing is lost",
                 Some(DatabaseBusy | DatabaseLocked) => "; another process is writing, try again",
-                Some(ReadOnly) => "; the file or its folder cannot be written",
-                _ => "",
+                _ => "; `memgrep index --force` makes it anew from the notes",
             };
             Error::Store {
                 path: path.to_owned(),
@@ -115,12 +127,12 @@ impl Store {
             }
             make_private(path)?;
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).named(path)?;
-        connection.busy_timeout(std::time::Duration::from_secs(10)).named(path)?;
+        let mut store = Self::connect(path)?;
+        if !create && store.lacks_log_index() && !has_log(path) {
+            store = Self::connect_unchanging(path)?;
+        }
         // Without it SQLite plans a statement anew for every value bound to it, which costs several times its run.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).named(path)?;
-        let store = Self { path: path.to_owned(), connection, changed: Cell::new(Changed::Nothing) };
+        store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).named(path)?;
         match store.one::<u32>("PRAGMA user_version")? {
             0 if !create => return Ok(None),
             0 => store.create_schema()?,
@@ -141,6 +153,35 @@ impl Store {
         )?;
         store.connection.set_prepared_statement_cache_capacity(64);
         Ok(Some(store))
+    }
+
+    fn connect(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).named(path)?;
+        connection.busy_timeout(std::time::Duration::from_secs(10)).named(path)?;
+        Ok(Self { path: path.to_owned(), connection, unchanging: None, changed: Cell::new(Changed::Nothing) })
+    }
+
+    /// Whether the file cannot be read because the index of its write-ahead log is not there and may not be made.
+    fn lacks_log_index(&self) -> bool {
+        let version = self.connection.query_row("PRAGMA user_version", [], |_| Ok(()));
+        let code = version.err().and_then(|error| error.sqlite_error_code());
+        matches!(code, Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly))
+    }
+
+    /// Reads the file as one that nobody changes: without locks, and without the files beside it.
+    fn connect_unchanging(path: &Path) -> Result<Self> {
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let unchanging = Some(look(path)?);
+        let connection = Connection::open_with_flags(immutable_uri(path), flags).named(path)?;
+        Ok(Self { path: path.to_owned(), connection, unchanging, changed: Cell::new(Changed::Nothing) })
+    }
+
+    /// False if the file was to be one that nobody changes, and somebody did: what was read of it means nothing.
+    pub fn is_current(&self) -> bool {
+        self.unchanging
+            .is_none_or(|before| look(&self.path).is_ok_and(|now| now == before) && !has_log(&self.path))
     }
 
     fn create_schema(&self) -> Result<()> {
@@ -307,8 +348,33 @@ impl Store {
 fn foreign_file(path: &Path) -> Error {
     Error::Foreign {
         path: path.to_owned(),
-        reason: "it is not an index of memgrep; name another file with store.path, or move it away".into(),
+        reason: (if path.is_dir() { "it is a folder" } else { "it is not an index of memgrep" }).into(),
     }
+}
+
+fn look(path: &Path) -> Result<Look> {
+    let metadata = path.metadata().map_err(Error::io("look at", path))?;
+    Ok((metadata.len(), metadata.modified().ok()))
+}
+
+/// Whether there is a write-ahead log that may hold what the file does not.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Path::new(&log).metadata().is_ok_and(|metadata| metadata.len() > 0)
+}
+
+/// SQLite's address of a file that nobody changes.
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            _ => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri + "?immutable=1"
 }
 
 /// True for a SQLite file that is ours or may become ours, false for a missing or empty file.
@@ -348,4 +414,51 @@ fn make_private(path: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map(drop).map_err(Error::io("make", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store with one value, put away as a closed process leaves it.
+    fn store(folder: &Path) -> PathBuf {
+        let path = folder.join("a ?b#c%41 ü.sqlite");
+        let store = Store::open(&path, true).unwrap().unwrap();
+        store.set_meta("chunking", "first").unwrap();
+        drop(store);
+        assert!(!has_log(&path));
+        path
+    }
+
+    #[test]
+    fn a_file_that_nobody_changes_is_read_whatever_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = store(folder.path());
+
+        let unchanging = Store::connect_unchanging(&path).unwrap();
+
+        assert_eq!(unchanging.meta("chunking").unwrap().as_deref(), Some("first"));
+        assert!(unchanging.is_current());
+        assert!(matches!(unchanging.set_meta("chunking", "second"), Err(Error::ReadOnly { .. })));
+    }
+
+    #[test]
+    fn what_was_read_while_the_file_changed_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = store(folder.path());
+        let unchanging = Store::connect_unchanging(&path).unwrap();
+
+        let owner = Store::open(&path, true).unwrap().unwrap();
+        owner.set_meta("chunking", "second").unwrap();
+        assert!(!unchanging.is_current(), "there is a log now");
+        owner.checkpoint().unwrap();
+        assert!(!has_log(&path));
+        assert!(!unchanging.is_current(), "the file is another one now");
+
+        assert!(owner.is_current());
+        assert_eq!(
+            Store::open(&path, false).unwrap().unwrap().meta("chunking").unwrap().as_deref(),
+            Some("second")
+        );
+    }
 }

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,57 @@ class Workspace:
 def ws(tmp_path: Path) -> Workspace:
     """An empty workspace."""
     return Workspace(tmp_path)
+
+
+# Runs commands as a user who owns nothing. What they import is imported before, by running them on a copy: the
+# interpreter's own files may be root's alone.
+AS_NOBODY = """
+import contextlib, io, json, os, shutil, sys, tempfile
+from memgrep.cli import run
+
+def ran(command):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(command)
+    return code, out.getvalue(), err.getvalue()
+
+root, commands = json.loads(sys.argv[1])
+copy = tempfile.mkdtemp()
+shutil.copytree(root, copy, dirs_exist_ok=True)
+for command in commands:
+    ran([word.replace(root, copy) for word in command])
+shutil.rmtree(copy)
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+print(json.dumps([ran(command) for command in commands]))
+"""
+
+
+class SharedWorkspace(Workspace):
+    """A workspace that other users reach."""
+
+    def as_nobody(self, *commands: tuple[str, ...], **more: object) -> list[tuple[int, str, str]]:
+        """Runs commands as uid 65534, one after the other: exit code, output and errors of each."""
+        words = [self.command(*command, **more)[3:] for command in commands]
+        done = subprocess.run(
+            [sys.executable, "-c", AS_NOBODY, json.dumps([str(self.folder.parent), words])],
+            capture_output=True,
+            env=self.environment({"HOME": str(self.folder.parent)}),
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return [(code, out, err) for code, out, err in json.loads(done.stdout)]
+
+
+@pytest.fixture
+def shared_ws() -> Iterator[SharedWorkspace]:
+    """A workspace for tests of rights, which root does not feel."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root becomes another user")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield SharedWorkspace(Path(folder))
 
 
 class Library:

@@ -544,3 +544,52 @@ fn vec0_and_the_scan_answer_alike() {
         assert!((score - other_score).abs() < 2e-3, "{path}: {score} {other_score}");
     }
 }
+
+#[test]
+fn paths_that_are_no_notes_are_told_and_those_that_were_are_not() {
+    let place = Place::new(&[("memory/a.md", "lantern"), ("memory/b.md", "kettle")]);
+    let index = place.open();
+    place.sync(&index);
+    fs::remove_file(place.workspace.join("memory/b.md")).expect("a note less");
+    place.note("memory/c.md", "harbour");
+
+    let only = ["memory/a.md", "memory/b.md", "memory/c.md", "memory/none.md"].map(str::to_owned).to_vec();
+    let report = index.sync(&SyncOptions { only: Some(only), ..place.options() }).expect("a sync");
+
+    assert_eq!(report.unknown, ["memory/none.md"]);
+    assert_eq!(report.removed, ["memory/b.md"]);
+    assert_eq!(paths(&index, "harbour"), ["memory/c.md"]);
+}
+
+#[test]
+fn an_index_that_is_only_read_refuses_every_write() {
+    let place = Place::new(&[("memory/a.md", "lantern")]);
+    place.sync(&place.open());
+
+    let index = Index::open(&place.store, true, Engine::Exact).expect("an index");
+
+    assert!(index.is_read_only());
+    assert_eq!(paths(&index, "lantern"), ["memory/a.md"]);
+    assert!(matches!(index.sync(&place.options()), Err(Error::ReadOnly { path }) if path == place.store));
+    assert!(matches!(index.publish(0), Err(Error::ReadOnly { .. })));
+}
+
+#[test]
+fn a_refused_text_is_not_waited_for() {
+    let place =
+        Place::new(&[("memory/a.md", "lantern"), ("memory/b.md", "kettle"), ("memory/c.md", "# Only")]);
+    let index = place.open();
+    index.select_fingerprint(Some("model"));
+    place.sync(&index);
+    let counts = |query: &str| {
+        let found = index.search(query, Some(&[1.0, 0.0]), &asked()).expect("a search");
+        (found.chunks, found.vectors, found.pending, found.refused)
+    };
+    assert_eq!(counts("lantern"), (3, 0, 2, 0), "headings alone wait for nothing");
+
+    let texts = index.pending(10).expect("texts");
+    index.put_vectors(&[texts[0].0], &[0.6, 0.8], 2).expect("a vector");
+    assert_eq!(counts("lantern"), (3, 1, 1, 0));
+    index.put_refusals(&[texts[1].0], "too odd").expect("a refusal");
+    assert_eq!(counts("lantern"), (3, 1, 0, 1));
+}

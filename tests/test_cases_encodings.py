@@ -125,6 +125,30 @@ def test_f054_line_ends_do_not_count(ws):
     assert ws.ran("get", "memory/a.md")["text"].split("\n")[-1] == "port 7777"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"one\rtwo lantern\rthree",
+        b"one\rtwo\r\nlantern\r\n\rfour lantern\r",
+        b"lantern\r\r\nkettle\r\r\nlantern",
+        b"# Head\rlantern\r\r- more\n- lantern\r- kettle\n",
+        "a\x0blantern\x0cb\u0085c\u2028lantern\u2029d\nlantern\n".encode(),
+    ],
+)
+def test_a_line_ends_with_a_line_feed_for_the_index_the_snippet_and_the_page(ws, door, text):
+    """A lone carriage return is a character: chunks, snippets and pages count the same lines."""
+    ws.write("memory/a.md", text)
+    lines = [line.rstrip("\r") for line in text.decode().removesuffix("\n").split("\n")]
+
+    (hit,) = door.search("lantern", max_results=10, min_score=0.0)["results"]
+
+    shown = slice(hit["startLine"] - 1, hit["endLine"])
+    assert [line.rstrip("\r") for line in hit["snippet"].removesuffix("\n").split("\n")] == lines[shown]
+    page = door.get(hit["path"], hit["startLine"], hit["endLine"] - hit["startLine"] + 1)
+    assert page["text"].split("\n") == lines[shown]
+    assert door.get("memory/a.md")["lines"] == len(lines)
+
+
 def test_f021_invisible_marks_stay_in_the_snippet(ws, door):
     ws.write("memory/a.md", "data\u200bbase failover\n")
 

@@ -232,6 +232,9 @@ def test_f142_a_bad_text_is_not_paid_for_again_and_again(ws, fake, remote):
 
     assert codes == [1] * 5
     assert len([text for text in fake.texts if "odd" in text]) == 40
+    warning = ws.ran("search", "lantern", **remote)["warning"]
+    assert "20 texts were refused by openai-compatible" in warning
+    assert "memgrep index" not in warning
     fake.rewrite = None
     assert ws.run("index", "--force", **remote).returncode == 0
 

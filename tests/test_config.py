@@ -209,6 +209,39 @@ def test_our_own_file_has_the_tables_of_openclaws(machine):
     assert settings.providers["lab"].base_url == "http://lab:8080/v1"
 
 
+API_ALLOWED = ', allowed: "openai", "openai-compatible", "gemini", '
+
+
+def test_a_kind_of_endpoint_that_nobody_knows_is_an_error_with_its_place(machine):
+    machine.user("[models.providers.lab]\nbase_url = 'http://lab/v1'\napi = 'opnai'")
+
+    with pytest.raises(ConfigError) as wrong:
+        machine.load()
+    with pytest.raises(ConfigError) as argument:
+        machine.load({"models.providers.lab.api": "anthropic-messages"})
+
+    said = 'memgrep.toml:3: models.providers.lab.api: found "opnai"' + API_ALLOWED
+    assert said in str(wrong.value)
+    assert f'argument: models.providers.lab.api: found "anthropic-messages"{API_ALLOWED}' in str(
+        argument.value
+    )
+
+
+def test_a_chat_endpoint_of_openclaw_is_an_error_only_where_it_is_chosen(machine):
+    machine.openclaw(
+        """{models: {providers: {
+        chat: {api: "anthropic-messages", baseUrl: "http://chat/v1"}}}}"""
+    )
+
+    unused, chosen = machine.load(), machine.load({"provider": "chat"})
+
+    assert (unused.provider_problem, unused.warnings) == (None, ())
+    assert 'openclaw.json:2: models.providers.chat.api: found "anthropic-messages"' in chosen.provider_problem
+    assert API_ALLOWED in chosen.provider_problem
+    with pytest.raises(ValueError, match=r"openclaw\.json:2"):
+        chosen.endpoint("chat")
+
+
 def test_in_openclaws_file_what_is_not_ours_is_skipped(machine):
     machine.openclaw(
         """{

@@ -1,9 +1,7 @@
-"""Hits, answers, citations, and what a terminal may be shown."""
+"""Hits, answers and citations."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from memgrep.hits import Answer, Fallback, Hit, cite, cites, harmless
+from memgrep.hits import Answer, Fallback, Hit, cite, cites
 from memgrep.records import Record, camel
 
 
@@ -134,23 +132,3 @@ def test_names_in_json_are_camel_case():
         "from",
         "mmrPenalty",
     ]
-
-
-@given(st.text())
-def test_no_control_code_reaches_a_terminal(text):
-    """Escape sequences, C1 codes and direction marks become visible; the text keeps its length."""
-    shown = harmless(text)
-
-    assert len(shown) == len(text)
-    assert not [sign for sign in shown if (ord(sign) < 32 and sign not in "\n\t") or 0x7F <= ord(sign) < 0xA0]
-    assert not set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") & set(shown)
-
-
-def test_ordinary_text_is_shown_as_it_is():
-    text = "Überblick – 概要 🧭 👩‍👩‍👧 كِتَابُ\n\tdata\u200bbase"
-
-    assert harmless(text) == text
-
-
-def test_a_path_is_shown_on_one_line():
-    assert harmless("memory/a\n\x1b[31m.md", one_line=True) == "memory/a\u240a\u241b[31m.md"

@@ -1,12 +1,14 @@
 """`Memory` and `AsyncMemory`: lifetime, threads, forks, and status of things that are not there."""
 
 import asyncio
+import json
 import os
 import threading
 
 import memgrep
 import pytest
-from memgrep import AsyncMemory, IndexUnavailable
+from memgrep import AsyncMemory, IndexUnavailable, tools
+from memgrep.errors import WorkspaceUnavailable
 from memgrep.testing import HashEmbedder
 
 
@@ -123,29 +125,93 @@ def test_what_is_skipped_is_listed_with_its_reason(ws, door):
 
 def test_a_workspace_that_is_gone_is_not_an_empty_one(ws):
     ws.write("memory/a.md", "lantern\n")
+    elsewhere = ws.folder.with_name("elsewhere")
     with ws.memory() as memory:
         memory.index()
-        ws.folder.rename(ws.folder.with_name("elsewhere"))
+        ws.folder.rename(elsewhere)
+        for asked in (lambda: memory.search("lantern"), memory.index):
+            with pytest.raises(WorkspaceUnavailable, match=f"{ws.folder} does not exist; create that folder"):
+                asked()
+        status = memory.status()
+        elsewhere.rename(ws.folder)
+        report, answer = memory.index(), memory.search("lantern")
 
-        answer, status = memory.search("lantern"), memory.status()
-
-    assert (len(answer), answer.stale) == (1, True)
-    assert str(ws.folder) in answer.warning
-    assert status["unreachable"]
+    assert status["unreachable"][0]["path"] == str(ws.folder)
+    assert str(ws.folder) in status["lastError"]
     assert status["files"] == 1
+    assert (report.added, report.removed, len(answer)) == (0, 0, 1)
 
 
-def test_a_store_that_may_only_be_read_still_answers(ws):
-    if os.geteuid() == 0:
-        pytest.skip("root writes everywhere")
+@pytest.mark.parametrize("there", ["nothing", "a file"])
+def test_a_workspace_that_is_none_is_the_same_error_in_every_command(ws, there):
+    workspace = ws.folder / "none"
+    if there == "a file":
+        workspace.write_text("")
+    ws.folder = workspace
+    reason = "does not exist" if there == "nothing" else "is not a folder"
+
+    for command in (["index"], ["index", "memory/a.md"], ["search", "lantern"], ["get", "memory/a.md"]):
+        done = ws.run(*command, "--json")
+        assert done.returncode == 1, command
+        assert f"the workspace {workspace} {reason}; create that folder" in done.stderr.decode()
+        assert str(workspace) in json.loads(done.stdout)["error"]
+    status = ws.ran("status")
+    assert f"{workspace} {reason}" in status["lastError"]
+    assert [one["path"] for one in status["unreachable"]] == [str(workspace)]
+    with ws.memory() as memory:
+        assert tools.memory_get(memory, "memory/a.md")["code"] == "workspace"
+        assert tools.memory_search(memory, "lantern")["unavailable"] is True
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("{root}", "it is a folder"),
+        ("{root}/a file/index.sqlite", "Not a directory"),
+        ("{root}/a file", "it is not an index of memgrep"),
+        ("{root}/a loop/index.sqlite", "symbolic links"),
+        ("/proc/nowhere/index.sqlite", "cannot make folder /proc/nowhere"),
+        ("/dev/null", "it is not an index of memgrep"),
+        ("{root}/" + "x" * 300, "name too long"),
+    ],
+)
+def test_a_store_path_that_cannot_be_meant_is_named_with_the_remedy(ws, tmp_path, path, said):
     ws.write("memory/a.md", "lantern\n")
-    with ws.memory() as memory:
-        memory.index()
-    ws.store.chmod(0o400)
-    ws.store.parent.chmod(0o500)
+    (tmp_path / "a file").write_text("some text")
+    (tmp_path / "a loop").symlink_to("a loop")
+    path = path.format(root=tmp_path)
+    ws.settings["store.path"] = path
 
-    with ws.memory() as memory:
-        assert len(memory.search("lantern")) == 1
+    for command in (["index"], ["search", "lantern"]):
+        done = ws.run(*command, "--json")
+        error = json.loads(done.stdout)["error"]
+        assert done.returncode == 1
+        assert done.stderr.decode().startswith(f"memgrep: error: {error}")
+        assert path.removesuffix("/index.sqlite") in error
+        assert said in error
+        assert "set memory.search.store.path to" in error
+    assert ws.run("status").returncode == 0
+    assert (tmp_path / "a file").read_text() == "some text"
+
+
+def test_a_memory_that_is_switched_off_is_not_read_either(ws):
+    ws.write("memory/a.md", "lantern\n")
+
+    with ws.memory(enabled=False) as memory:
+        assert memory.search("lantern").unavailable
+        assert tools.memory_get(memory, "memory/a.md")["code"] == "disabled"
+
+
+def test_an_empty_store_path_is_a_wrong_setting(ws):
+    ws.settings["store.path"] = ""
+
+    done = ws.run("search", "--json", "lantern")
+
+    assert done.returncode == 2
+    assert json.loads(done.stdout) == {
+        "ok": False,
+        "error": 'argument: store.path: found "", allowed: a path',
+    }
 
 
 def test_agents_have_stores_of_their_own(ws, machine):

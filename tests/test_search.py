@@ -115,6 +115,8 @@ def test_notes_of_extra_paths_fade_only_if_asked_for(ws):
 class Sessions:
     """An index with a transcript that answers best; it notes which sources it is asked for."""
 
+    read_only = False
+
     def __init__(self) -> None:
         self.asked: list[object] = []
 
@@ -125,6 +127,8 @@ class Sessions:
             hits=[one for one in found if sources is None or one.source in sources],
             chunks=2,
             vectors=0,
+            pending=0,
+            refused=0,
             vectors_used=False,
         )
 

@@ -1,6 +1,7 @@
 """The write side: words first, vectors as they come, exact about what is missing."""
 
 import calendar
+import json
 import os
 import time
 
@@ -209,6 +210,52 @@ def test_naming_notes_from_the_command(ws):
 
     assert ws.ran("index", "memory/a.md")["changed"] == 1
     assert [hit["path"] for hit in ws.ran("search", "kettle")["results"]] == ["memory/a.md"]
+
+
+def test_a_path_that_is_no_note_is_an_error_and_the_others_are_indexed(ws, tmp_path):
+    ws.write("memory/a.md", "lantern\n")
+    ws.write("memory/.memgrepignore", "ignored.md\n")
+    ws.write("memory/ignored.md", "lantern\n")
+    ws.write("memory/x.txt", "lantern\n")
+    (ws.folder / "memory/link.md").symlink_to("a.md")
+    wrong = {
+        "memory/none.md": "there is no such note",
+        f"{tmp_path}/outside.md": "outside of the workspace",
+        "docs/d.md": "not MEMORY.md, USER.md, below memory/",
+        "memory/x.txt": "only Markdown notes",
+        "memory": "only Markdown notes",
+        "memory/": "this names a folder",
+        "memory/../a.md": "'..' is not allowed",
+        "memory/link.md": "symbolic link",
+        "memory/ignored.md": "left out by an ignore pattern",
+    }
+
+    done = ws.run("index", "--json", "memory/a.md", *wrong)
+
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["ok"], report["added"]) == (1, False, 1)
+    assert {path: reason[: len(wrong[path])] for path, reason in report["refused"]} == wrong
+    for path, reason in wrong.items():
+        assert f"memgrep: error: {path}: {reason}" in done.stderr.decode()
+    assert [hit["path"] for hit in ws.ran("search", "lantern")["results"]] == ["memory/a.md"]
+
+
+def test_another_spelling_names_the_same_note(ws):
+    note = ws.write("memory/a.md", "lantern\n")
+
+    for spelled in ("memory/a.md", "./memory//a.md", str(note)):
+        report = ws.ran("index", spelled)
+        assert report["files"] == 1
+        assert report["refused"] == []
+
+
+def test_nothing_but_wrong_paths_changes_nothing(ws):
+    ws.write("memory/a.md", "lantern\n")
+
+    done = ws.run("index", "memory/none.txt")
+
+    assert done.returncode == 1
+    assert ws.ran("status")["files"] == 0
 
 
 def test_other_sizes_of_chunks_count_for_notes_that_were_not_named(ws):

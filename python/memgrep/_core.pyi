@@ -17,7 +17,8 @@ __all__ = [
 _Node = tuple[int, object]
 
 class CoreError(Exception):
-    """Something failed below the binding. `kind` is one of io, store, foreign, locked, derived, model, interrupted."""
+    """Something failed below the binding. `kind` is one of io, store, damaged, read-only, foreign, locked,
+    derived, model, interrupted."""
 
     @property
     def kind(self) -> str: ...
@@ -55,6 +56,8 @@ class SyncReport:
     def ignored(self) -> int: ...
     @property
     def unreachable(self) -> list[tuple[str, str]]: ...
+    @property
+    def unknown(self) -> list[str]: ...  # of `only`: no notes, neither on disk nor in the index
     @property
     def warnings(self) -> list[tuple[str, str]]: ...  # path, text (lenient decoding, junk importance)
     @property
@@ -129,6 +132,10 @@ class SearchResult:
     @property
     def vectors(self) -> int: ...  # chunks with a vector of the selected fingerprint
     @property
+    def pending(self) -> int: ...  # texts whose vector is still to be made
+    @property
+    def refused(self) -> int: ...  # texts that were refused
+    @property
     def generation(self) -> int: ...
     @property
     def vectors_used(self) -> bool: ...
@@ -142,6 +149,8 @@ class Index:
     def __new__(cls, path: str, *, read_only: bool = False, engine: str = "exact") -> Index: ...
     @property
     def path(self) -> str: ...
+    @property
+    def read_only(self) -> bool: ...
     def sync(
         self,
         workspace: str,

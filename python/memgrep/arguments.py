@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["COMMANDS", "Options", "UsageError", "manual", "read"]
+__all__ = ["COMMANDS", "Options", "UsageError", "manual", "read", "wants_json"]
 
 ABOUT = "Memory search for AI agents over a folder of Markdown notes."
 
@@ -132,9 +132,15 @@ COMMANDS = {
     ),
     "get": Command(
         "Read lines of a note.",
-        Argument("path", text="the note, as in a search result"),
+        Argument("path", text="the note, as in a search result: its path, or a citation with its lines"),
         Argument("--from", name="start", metavar="LINE", read=_number, text="first line, counted from 1"),
         Argument("--lines", metavar="N", read=_number, text="how many lines; 120 if not said"),
+        Argument(
+            "--column",
+            metavar="N",
+            read=_number,
+            text="first character of that line, counted from 1: to read on in a line longer than a page",
+        ),
     ),
     "status": Command(
         "Say what is indexed, what is not, and why.",
@@ -167,6 +173,11 @@ def read(words: list[str]) -> "Options | str":
     if first not in COMMANDS:
         raise UsageError(_usage(), f"{first}: no such command; there are {', '.join(COMMANDS)}")
     return _Reader(first).read(words[1:])
+
+
+def wants_json(words: list[str]) -> bool:
+    """Whether `--json` is among the words, for when they cannot be read as a whole."""
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
 
 
 class _Reader:
@@ -271,13 +282,14 @@ def manual() -> str:
         "Made from the table of arguments, and compared with it by a test:",
         "`python -c 'from memgrep.arguments import manual; print(manual(), end=\"\")' > docs/cli.md`",
         "",
-        "Standard output holds the answer: text for people, or with `--json` exactly one JSON document.",
+        "Standard output holds the answer: text for people, or with `--json` exactly one JSON document, also for a",
+        'failure or a wrong use: `{"ok": false, "error": …}`; `search` says `unavailable` and why, `get` a `code`.',
         "Warnings, progress and errors go to standard error. Colour and progress appear on a terminal only;",
         "`NO_COLOR` is obeyed.",
         "",
         "| exit code | meaning |",
         "|---|---|",
-        "| 0 | it worked, also when nothing was found |",
+        "| 0 | it worked, also when nothing was found, or when `status` tells what is wrong |",
         "| 1 | it did not: an error, notes or vectors that are missing, memory that is unavailable |",
         "| 2 | it was asked wrongly |",
         "| 130 | interrupted; what was done is kept |",

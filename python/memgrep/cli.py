@@ -11,6 +11,8 @@ runs: a search starts in a few dozen milliseconds.
 import os
 import sys
 
+from memgrep.printable import harmless, json_line, one_line
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,12 +56,14 @@ def main(arguments: list[str] | None = None) -> "NoReturn":
 
 def run(arguments: list[str]) -> int:
     """Runs a command; its exit code."""
-    from memgrep.arguments import Options, UsageError, read
+    from memgrep.arguments import Options, UsageError, read, wants_json
 
     try:
         options = read(arguments)
     except UsageError as wrong:
-        print(f"memgrep: error: {_printable(str(wrong))}\nusage: {wrong.usage}", file=sys.stderr)
+        print(f"memgrep: error: {one_line(str(wrong))}\nusage: {wrong.usage}", file=sys.stderr)
+        if wants_json(arguments):
+            print(json_line({"ok": False, "error": str(wrong), "usage": wrong.usage}))
         return USAGE
     if not isinstance(options, Options):
         print(options)
@@ -110,9 +114,7 @@ class _Door:
 
     def document(self, document: object) -> None:
         """The one JSON document on standard output."""
-        import json
-
-        print(json.dumps(document, ensure_ascii=False))
+        print(json_line(document))
 
     def warn(self, text: str) -> None:
         """A line on standard error that does not stop anything."""
@@ -123,7 +125,7 @@ class _Door:
         self._say(f"memgrep: {text}")
 
     def failed(self, error: Exception) -> int:
-        """Says what is wrong, in a line or two; 0 for a fault of ours, which deserves its traceback."""
+        """Says what is wrong, a line for each problem; 0 for a fault of ours, which deserves its traceback."""
         from memgrep.errors import ConfigError, MemgrepError, NoteRefused
 
         if not isinstance(error, MemgrepError | ValueError | OSError):
@@ -131,12 +133,15 @@ class _Door:
         usage = (
             error.usage if isinstance(error, ConfigError) else not isinstance(error, MemgrepError | OSError)
         )
-        for line in str(error).splitlines() or [type(error).__name__]:
-            self._say(f"memgrep: error: {line}")
-        if self.json and not usage:
+        said = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            said = f"{error.filename}: {error.strerror}"
+        for line in map(str, error.problems) if isinstance(error, ConfigError) else [said]:
+            self.error(line)
+        if self.json:
             from memgrep.tools import refusal
 
-            failure = {"ok": False, "error": str(error)}
+            failure = {"ok": False, "error": said}
             self.document(refusal(error) if isinstance(error, NoteRefused) else failure)
         return USAGE if usage else FAILED
 
@@ -149,11 +154,17 @@ class _Door:
                 f"; kept: {seen['files']} notes, {seen['vectors']} vectors; memgrep index goes on from there"
             )
         self._say(f"memgrep: interrupted{kept}")
+        if self.json:
+            self.document({"ok": False, "error": f"interrupted{kept}"})
         return INTERRUPTED
+
+    def error(self, text: str) -> None:
+        """A line on standard error that tells of a failure."""
+        self._say(f"memgrep: error: {text}")
 
     def _say(self, text: str) -> None:
         self.progress.clear()
-        print(_printable(text), file=sys.stderr)
+        print(one_line(text), file=sys.stderr)
 
 
 # --- the commands
@@ -175,8 +186,11 @@ def index(door: _Door, options: "Options") -> int:
     # Those about the settings are said already.
     for warning in done.warnings[len(door.memory.settings.warnings) :]:
         door.warn(warning)
-    for path, reason in (*done.skipped, *done.unreachable):
-        door.warn(f"{path}: {reason}")
+    for left_out in (*done.skipped, *done.unreachable):
+        if left_out not in done.refused:
+            door.warn(": ".join(left_out))
+    for path, reason in done.refused:
+        door.error(f"{path}: {reason}")
     if done.error:
         door.warn(f"{done.error}; {done.action}" if done.action else done.error)
     if door.json:
@@ -188,7 +202,10 @@ def index(door: _Door, options: "Options") -> int:
 
 def search(door: _Door, options: "Options") -> int:
     """Find the lines that answer a question."""
-    answer = door.memory.search(
+    from memgrep.tools import answered
+
+    answer = answered(
+        door.memory,
         _decoded(" ".join(options.query)),
         max_results=options.max_results,
         min_score=options.min_score,
@@ -199,7 +216,7 @@ def search(door: _Door, options: "Options") -> int:
     if door.json:
         door.document(answer.to_json(explain=options.explain))
     if answer.unavailable:
-        door._say(f"memgrep: error: {answer.error}" + (f"; {answer.action}" if answer.action else ""))
+        door.error(f"{answer.error}; {answer.action}" if answer.action else str(answer.error))
         return FAILED
     if answer.fallback:
         door.warn(
@@ -219,7 +236,9 @@ def search(door: _Door, options: "Options") -> int:
 
 def get(door: _Door, options: "Options") -> int:
     """Read lines of a note."""
-    page = door.memory.get(_decoded(options.path), from_=options.start, lines=options.lines)
+    page = door.memory.get(
+        _decoded(options.path), from_=options.start, lines=options.lines, column=options.column
+    )
     if door.json:
         door.document(page.to_json())
         return OK
@@ -227,10 +246,10 @@ def get(door: _Door, options: "Options") -> int:
         door.note(f"{page.path}: there is no such note")
         return OK
     if page.lines:
-        from memgrep.hits import harmless
-
         # A pipe gets the note as it is, a terminal what it can be trusted with.
         print(harmless(page.text) if sys.stdout.isatty() else page.text)
+    if page.next_column is not None:
+        door.note(f"line {page.from_} goes on: --from {page.from_} --column {page.next_column}")
     if page.next_from is not None:
         door.note(f"the note goes on: --from {page.next_from}")
     elif page.total_lines is not None:
@@ -290,12 +309,6 @@ def _settings(written: list[str]) -> "dict[str, Any]":
             raise ValueError(f"--set {one}: write KEY=VALUE")
         values[name.strip()] = read_text(name, text)
     return values
-
-
-def _printable(text: str) -> str:
-    from memgrep.hits import harmless
-
-    return harmless(text, one_line=True)
 
 
 def _decoded(text: str) -> str:

@@ -2,6 +2,7 @@
 
     MemgrepError
     ├── ConfigError               settings that cannot be meant: file, line, key, what is allowed
+    ├── WorkspaceUnavailable      the folder of the notes is not there or cannot be read
     ├── IndexUnavailable          the index cannot be opened or read
     │   ├── IndexLocked           another process writes, and went on longer than we wait
     │   └── IndexForeign          the file is not ours, or of a newer memgrep; left as it is
@@ -18,8 +19,11 @@
     └── BackendUnavailable        the QMD sidecar is missing, dead, late or unreadable
 
 An argument that cannot be meant (`max_results=0`) is a `ValueError`. `ConfigError` is one as well, because
-settings can be arguments. No message ever holds a secret: it names the key or the variable that holds it.
+settings can be arguments. No message ever holds a secret: it names the key or the variable that holds it. A
+message is one line (settings: one for each problem), whatever is in the path it names.
 """
+
+from memgrep.printable import one_line
 
 __all__ = [
     "BackendUnavailable",
@@ -39,6 +43,7 @@ __all__ = [
     "ProviderTimeout",
     "ProviderUnavailable",
     "ProviderUnknown",
+    "WorkspaceUnavailable",
 ]
 
 
@@ -63,7 +68,7 @@ class Problem:
 
     def __str__(self) -> str:
         place = self.source if self.line is None else f"{self.source}:{self.line}"
-        return f"{place}: {self.key}: {self.message}" if self.key else f"{place}: {self.message}"
+        return one_line(f"{place}: {self.key}: {self.message}" if self.key else f"{place}: {self.message}")
 
     def __repr__(self) -> str:
         return f"Problem({self!s})"
@@ -85,8 +90,12 @@ class ConfigError(MemgrepError, ValueError):
         return all(problem.source == "argument" for problem in self.problems)
 
 
+class WorkspaceUnavailable(MemgrepError):
+    """The folder of the notes is not there or cannot be read. The index is left as it is."""
+
+
 class IndexUnavailable(MemgrepError):
-    """The index cannot be opened or read. The notes are not touched."""
+    """The index cannot be opened, read or, where that was asked for, written. The notes are not touched."""
 
 
 class IndexLocked(IndexUnavailable):
@@ -122,7 +131,7 @@ class ProviderError(MemgrepError):
 
     def __str__(self) -> str:
         text = f"{self.provider}: {self.cause}" if self.provider else self.cause
-        return f"{text}; {self.remedy}" if self.remedy else text
+        return one_line(f"{text}; {self.remedy}" if self.remedy else text)
 
 
 class ProviderUnknown(ProviderError):
@@ -171,7 +180,7 @@ class NoteRefused(MemgrepError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason} ({self.code})"
+        return one_line(f"{self.path}: {self.reason} ({self.code})")
 
 
 class BackendUnavailable(MemgrepError):
@@ -183,4 +192,4 @@ class BackendUnavailable(MemgrepError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.backend}: {self.reason}"
+        return one_line(f"{self.backend}: {self.reason}")

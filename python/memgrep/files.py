@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, BinaryIO
 
-__all__ = ["MAX_CHARS", "PAGE_LINES", "Page", "check_range", "read_note"]
+__all__ = ["MAX_CHARS", "PAGE_LINES", "Page", "check_range", "note_path", "read_note"]
 
 PAGE_LINES = 120
 """Lines of a page when the caller does not say."""
@@ -34,23 +34,28 @@ _BLOCK = 1 << 16
 # No character takes more bytes than this, so a line cut here still holds a full page of characters.
 _KEEP = MAX_CHARS * 4 + 4
 _BOM = b"\xef\xbb\xbf"
+_UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 class Page(Record):
     """One page of a note.
 
-    `text` has no final line break, no carriage returns and no byte order mark. `from_` counts from 1, `lines`
-    is how many lines `text` has. `truncated` is True when the note goes on after this page, or when a line
-    had to be cut; `next_from` is where to go on. `total_lines` is told when `from_` lies behind the end.
+    `text` has no final line break, no carriage returns before line breaks and no byte order mark. `from_` counts
+    from 1, `lines` is how many lines `text` has. `truncated` is True when the note goes on after this page, or when
+    a line had to be cut; `next_from` is the line to go on with. A line longer than a page is a page of its own:
+    `next_column` is the character, counted from 1, at which that line (`from_`) goes on; `column` the one at which
+    this page begins, if that is not the first. `total_lines` is told when `from_` lies behind the end.
     """
 
     status: str
     text: str
     path: str
     from_: int | None = None
+    column: int | None = None
     lines: int | None = None
     truncated: bool = False
     next_from: int | None = None
+    next_column: int | None = None
     total_lines: int | None = None
 
     def to_json(self) -> "dict[str, Any]":
@@ -68,15 +73,18 @@ def read_note(
     extra: "Sequence[tuple[str, str | None]]" = (),
     start: int | None = None,
     lines: int | None = None,
+    column: int | None = None,
 ) -> Page:
-    """One page of the memory file `path`, from line `start` on.
+    """One page of the memory file `path`, from line `start` on, and within that line from character `column` on.
 
-    `path` is what a hit carries: relative to the workspace with `/`, or absolute below an extra path. A note
-    that does not exist is a page with status `not_found`, never an exception.
+    `path` is what a hit carries: relative to the workspace with `/`, or absolute below an extra path; or its
+    citation (`memory/a.md#L3-L7`), which means those lines unless others are asked for. A note that does not exist
+    is a page with status `not_found`, never an exception.
 
     Raises `NoteRefused` for anything that is not a memory file, `ValueError` for numbers out of range.
     """
-    start, lines = check_range(start, lines)
+    path, start, lines = _uncited(path, start, lines)
+    start, lines, column = check_range(start, lines, column)
     workspace = os.path.abspath(workspace)
     root, names, shown = _locate(path, workspace, extra)
     # The workspace itself may be reached by a link, because the user named it; the index never enters a
@@ -89,22 +97,47 @@ def read_note(
     if note is None:
         return Page(status="not_found", text="", path=shown)
     with note:
-        return _page(note, shown, start, lines)
+        return _page(note, shown, start, lines, column)
 
 
-def check_range(start: object, lines: object) -> tuple[int, int]:
-    """The two numbers as used, or a `ValueError` that names the range (F124)."""
+def note_path(path: str, *, workspace: str, extra: "Sequence[tuple[str, str | None]]" = ()) -> str:
+    """The path of a memory file as hits carry it, however it was spelled; raises as `read_note` does."""
+    return _locate(path, os.path.abspath(workspace), extra)[2]
+
+
+def check_range(start: object, lines: object, column: object = None) -> tuple[int, int, int]:
+    """The numbers as used, or a `ValueError` that names the range (F124)."""
     checked: list[int] = []
-    for name, value, default in (("from", start, 1), ("lines", lines, PAGE_LINES)):
+    for name, value, default in (("from", start, 1), ("lines", lines, PAGE_LINES), ("column", column, 1)):
         if value is None:
             value = default
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} must be a whole number ≥ 1, not {value!r}")
         checked.append(value)
-    return checked[0], checked[1]
+    return checked[0], checked[1], checked[2]
 
 
 # --- as text ------------------------------------------------------------------------------------------------
+
+
+def _uncited(path: str, start: int | None, lines: int | None) -> tuple[str, int | None, int | None]:
+    """A citation as what it stands for; no other path of a note ends like one. Lines that are asked for win."""
+    note, mark, cited = path.rpartition("#L") if isinstance(path, str) else ("", "", "")
+    first, to, last = cited.partition("-L")
+    numbers = [first, last] if to else [first, first]
+    if not (mark and note.lower().endswith(".md") and all(map(_is_number, numbers))):
+        return path, start, lines
+    if start is None:
+        start = int(numbers[0])
+        if lines is None:
+            lines = int(numbers[1]) - start + 1
+            if lines < 1:
+                raise ValueError(f"{path}: the last line that is cited stands before the first")
+    return note, start, lines
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
 
 
 def _locate(
@@ -271,76 +304,128 @@ def _refuse_all_but(found: os.stat_result, shown: str, names: list[str], last: b
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def _page(note: "BinaryIO", shown: str, start: int, lines: int) -> Page:
+def _page(note: "BinaryIO", shown: str, start: int, lines: int, column: int) -> Page:
     """Reads block by block and keeps at most one page, so a note of any size costs the same memory (F125)."""
-    passed, block = _pass_over(note, start - 1)
-    if passed < start - 1:
-        return Page(status="ok", text="", path=shown, from_=start, lines=0, total_lines=passed)
-    if start == 1:
-        block = (block or note.read(_BLOCK)).removeprefix(_BOM)
+    rest = _Lines(note)
+    passed = rest.skip(start - 1)
     kept: list[str] = []
     room = MAX_CHARS
-    rest = _split(note, block)
-    for raw in rest:
-        text = _decode(raw)
+    place: dict[str, Any] = {"from_": start} if column == 1 else {"from_": start, "column": column}
+    while (line := rest.next(column - 1 if not kept else 0)) is not None:
+        text, cut = line
         cost = len(text) + bool(kept)
-        if len(kept) == lines or (kept and cost > room):
-            return _ended(shown, start, kept, next_from=start + len(kept))
-        kept.append(text[:MAX_CHARS])
+        if len(kept) == lines or (kept and (cut or cost > room)):
+            place |= {"truncated": True, "next_from": start + len(kept)}
+            break
+        kept.append(text)
         room -= cost
-        if room < 0:  # one line that is longer than a page
-            return _ended(shown, start, kept, next_from=start + 1 if next(rest, None) is not None else None)
+        if cut:  # one line that is longer than a page
+            place |= {"truncated": True, "next_column": column + len(text)}
+            place["next_from"] = start + 1 if rest.next() is not None else None
+            break
     if not kept and start > 1:
-        return Page(status="ok", text="", path=shown, from_=start, lines=0, total_lines=passed)
-    return Page(status="ok", text="\n".join(kept), path=shown, from_=start, lines=len(kept))
+        place["total_lines"] = passed
+    return Page(status="ok", text="\n".join(kept), path=shown, lines=len(kept), **place)
 
 
-def _ended(shown: str, start: int, kept: list[str], next_from: int | None) -> Page:
-    """A page that is not the end of its note."""
-    text = "\n".join(kept)
-    return Page(
-        status="ok", text=text, path=shown, from_=start, lines=len(kept), truncated=True, next_from=next_from
-    )
+class _Lines:
+    """The lines of a note as an editor counts them (F123): each ends with a line feed, or with the note.
+
+    Carriage returns at the end of a line belong to its break; any other one is a character like others, as it is
+    for the index.
+    """
+
+    def __init__(self, note: "BinaryIO") -> None:
+        self._note: BinaryIO | _Utf16 = note
+        self._block = note.read(_BLOCK).removeprefix(_BOM)
+        self._at = 0
+        # What is not read yet of a line that was cut.
+        self._left: Iterator[bytes] = iter(())
+        encoding = _UTF16.get(self._block[:2])
+        if encoding is not None:
+            self._note = _Utf16(note, self._block[2:], encoding)
+            self._block = self._note.read(_BLOCK)
+
+    def skip(self, count: int) -> int:
+        """Passes over `count` lines; how many there were."""
+        passed, open_line = 0, False
+        while passed < count and (self._at < len(self._block) or self._fill()):
+            breaks = self._block.count(b"\n")
+            if passed + breaks >= count:
+                for _ in range(count - passed):
+                    self._at = self._block.index(b"\n", self._at) + 1
+                return count
+            passed += breaks
+            open_line = not self._block.endswith(b"\n")
+            self._at = len(self._block)
+        return passed + (open_line and passed < count)
+
+    def next(self, skip: int = 0) -> tuple[str, bool] | None:
+        """The next line without its first `skip` characters, and whether it is cut to a page; None at the end."""
+        for _ in self._left:
+            pass
+        end = self._block.find(b"\n", self._at)
+        if not skip and 0 <= end - self._at <= MAX_CHARS:  # as nearly every line is
+            line, self._at = self._block[self._at : end], end + 1
+            return line.decode(_encoding(line), "replace").rstrip("\r"), False
+        pieces = self._left = self._pieces()
+        head = next(pieces, None)
+        if head is None:
+            return None
+        while len(head) < _KEEP and (piece := next(pieces, None)) is not None:
+            head += piece
+        decoder = codecs.getincrementaldecoder(_encoding(head[:_KEEP]))("replace")
+        text = decoder.decode(head)
+        ended = False
+        # One more than a page may be the carriage return of the line break.
+        while not ended and len(text) <= skip + MAX_CHARS + 1:
+            passed = min(skip, len(text))
+            text, skip = text[passed:], skip - passed
+            piece = next(pieces, None)
+            ended = piece is None
+            text += decoder.decode(piece or b"", final=ended)
+        text = text[skip:]
+        if ended:
+            text = text.rstrip("\r")
+        return text[:MAX_CHARS], len(text) > MAX_CHARS
+
+    def _pieces(self) -> "Iterator[bytes]":
+        """The next line without its line feed, as it lies in the blocks; nothing at the end of the note."""
+        while self._at < len(self._block) or self._fill():
+            end = self._block.find(b"\n", self._at)
+            begin, self._at = self._at, len(self._block) if end < 0 else end + 1
+            yield self._block[begin : end if end >= 0 else None]
+            if end >= 0:
+                return
+
+    def _fill(self) -> bool:
+        self._block, self._at = self._note.read(_BLOCK), 0
+        return bool(self._block)
 
 
-def _pass_over(note: "BinaryIO", count: int) -> tuple[int, bytes]:
-    """Reads over `count` lines; how many there were, and what was read beyond them."""
-    passed, open_line = 0, False
-    while passed < count:
-        block = note.read(_BLOCK)
-        if not block:
-            return passed + open_line, b""
-        breaks = block.count(b"\n")
-        if passed + breaks >= count:
-            end = -1
-            for _ in range(count - passed):
-                end = block.index(b"\n", end + 1)
-            return count, block[end + 1 :]
-        passed += breaks
-        open_line = not block.endswith(b"\n")
-    return count, b""
-
-
-def _split(note: "BinaryIO", block: bytes) -> "Iterator[bytes]":
-    """The lines from `block` on, as an editor counts them (F123), none longer than a page can show."""
-    line = b""
-    while block or (block := note.read(_BLOCK)):
-        *whole, open_line = block.split(b"\n")
-        for part in whole:
-            yield (line + part)[:_KEEP]
-            line = b""
-        line = (line + open_line)[:_KEEP]
-        block = b""
-    if line:
-        yield line
-
-
-def _decode(raw: bytes) -> str:
-    """One line as text: UTF-8, or Windows-1252 where it cannot be UTF-8; never an error."""
-    raw = raw.removesuffix(b"\r")
+def _encoding(head: bytes) -> str:
+    """How the line that begins with `head` is read: as UTF-8, or as Windows-1252 where it cannot be that."""
     try:
-        return codecs.utf_8_decode(raw, "strict", len(raw) < _KEEP)[0]
+        codecs.utf_8_decode(head, "strict", len(head) < _KEEP)
     except UnicodeDecodeError:
-        as_utf8 = raw.decode("utf-8", "replace")
+        as_utf8 = head.decode("utf-8", "replace")
         whole = any(ord(sign) > 0x7F and sign != "\ufffd" for sign in as_utf8)
-        return as_utf8 if whole else raw.decode("cp1252", "replace")
+        return "utf-8" if whole else "cp1252"
+    return "utf-8"
+
+
+class _Utf16:
+    """A note in UTF-16, read as if it were in UTF-8."""
+
+    def __init__(self, note: "BinaryIO", block: bytes, encoding: str) -> None:
+        self._note = note
+        self._block = block
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+
+    def read(self, size: int) -> bytes:
+        """Some bytes; none at the end only."""
+        while True:
+            block, self._block = self._block or self._note.read(size), b""
+            text = self._decoder.decode(block, final=not block)
+            if text or not block:
+                return text.encode()

@@ -1,4 +1,4 @@
-"""What a question gives back: hits, how they were found, and how they are cited and shown."""
+"""What a question gives back: hits, how they were found, and how they are cited."""
 
 from memgrep.records import Record
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["Answer", "Explanation", "Fallback", "Hit", "cite", "cites", "harmless"]
+__all__ = ["Answer", "Explanation", "Fallback", "Hit", "cite", "cites"]
 
 
 class Explanation(Record):
@@ -137,21 +137,3 @@ def cites(mode: str, session: str | None) -> bool:
         return mode == "on"
     parts = (session or "").lower().split(":")
     return not {"group", "channel"}.intersection(parts[2:] if parts[0] == "agent" else parts)
-
-
-# Made visible: C0 controls and DEL by their pictures. C1 controls and the marks that reorder or hide text
-# have none.
-_PICTURES: dict[int, str] = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
-_PICTURES |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
-_IN_LINE = _PICTURES | dict.fromkeys([0x2028, 0x2029], "\ufffd")
-_IN_TEXT = {code: sign for code, sign in _PICTURES.items() if code not in (0x09, 0x0A)}
-
-
-def harmless(text: str, *, one_line: bool = False) -> str:
-    """`text` with everything a terminal would obey made visible instead; same length, so ranges still fit.
-
-    Line breaks and tabs stay, except in `one_line` (for paths and messages). Notes are untrusted: an escape
-    sequence in one must not repaint the screen or the title, and a direction mark must not turn a line
-    around.
-    """
-    return text.translate(_IN_LINE if one_line else _IN_TEXT)

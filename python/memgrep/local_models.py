@@ -3,6 +3,7 @@
 from memgrep.embeddings import download as local
 from memgrep.embeddings import model_cache
 from memgrep.embeddings.models import KNOWN, parse
+from memgrep.printable import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _list(installed: "list[local.Installed]", door: "Door") -> int:
         ]
         door.document({"installed": [_plain(model) for model in installed], "known": known})
     else:
-        print(table(rows))
+        print(table([tuple(map(one_line, row)) for row in rows]))
     return 0
 
 
@@ -75,7 +76,7 @@ def _tell(models: "list[local.Installed]", done: str, door: "Door") -> int:
         door.document({"ok": not broken, "models": [_plain(model) for model in models]})
     else:
         for model in models:
-            print(f"{model.name}: {'; '.join(model.problems) or done}")
+            print(one_line(f"{model.name}: {'; '.join(model.problems) or done}"))
     return 1 if broken else 0
 
 

@@ -10,13 +10,21 @@ import threading
 
 from memgrep._core import CoreError, Index
 from memgrep.config import Places, load
-from memgrep.errors import IndexForeign, IndexLocked, IndexUnavailable, ProviderError
+from memgrep.errors import (
+    IndexForeign,
+    IndexLocked,
+    IndexUnavailable,
+    NoteRefused,
+    ProviderError,
+    WorkspaceUnavailable,
+)
 from memgrep.hits import Answer, Fallback, cites
+from memgrep.printable import one_line
 from memgrep.provider import Provider
 from memgrep.search import CORPORA, ask, check_question, today, unavailable
 from memgrep.sync import Report, Vectors, sync_notes
 from memgrep.upkeep import Upkeep, count, select
-from memgrep.workspace import check
+from memgrep.workspace import ONLY_READ, check, must_be_there, only_read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
+    from memgrep._core import SyncReport
     from memgrep.config import Settings
     from memgrep.embeddings import Embedder
     from memgrep.files import Page
@@ -92,7 +101,8 @@ class Memory:
         `max_results` 1..2000 and `min_score` 0..1 are the settings' unless given; `corpus` is memory,
         sessions or all. `session`, the key of the chat, decides about citations when these are `auto`.
 
-        Raises `ValueError` for an argument out of range and `IndexUnavailable` when the index cannot be read.
+        Raises `ValueError` for an argument out of range, `WorkspaceUnavailable` when the folder of the notes is not
+        there and `IndexUnavailable` when the index cannot be read.
         """
         check_question(query, max_results, min_score, corpus)
         settings = self.settings
@@ -108,6 +118,7 @@ class Memory:
         if not query.strip():
             return Answer(citations=settings.citations)
 
+        must_be_there(settings.workspace)
         vectors: dict[str, bytes | None] = {}
 
         def asked(embedder: "Embedder | None", catch_up: bool = False) -> Answer:
@@ -145,19 +156,43 @@ class Memory:
             return answer
         if settings.backend == "qmd":
             notes.append("the qmd backend is not available in this version; the built-in index answered")
+        if index.read_only:
+            notes.insert(0, ONLY_READ)
         warning = "; ".join([*notes, *([answer.warning] if answer.warning else [])]) or None
         return answer.replace(stale=stale, warning=warning)
 
-    def get(self, path: str, *, from_: int | None = None, lines: int | None = None) -> "Page":
+    def get(
+        self, path: str, *, from_: int | None = None, lines: int | None = None, column: int | None = None
+    ) -> "Page":
         """A page of a note, by the path a hit carries; `not_found` instead of an error when there is none.
+
+        A citation (`memory/a.md#L3-L7`) is a path with its lines. `from_` and `column`, both counted from 1, are the
+        line and the character in it that the page begins with: a line longer than a page is read on by its page's
+        `next_column`.
 
         Raises `NoteRefused` for what is not memory, `ValueError` for numbers out of range.
         """
         from memgrep.files import read_note
 
         settings = self.settings
-        extra = [(one.path, one.pattern) for one in settings.extra_paths]
-        return read_note(path, workspace=settings.workspace, extra=extra, start=from_, lines=lines)
+        if not settings.enabled:
+            raise NoteRefused(
+                str(path), "disabled", "memory is switched off; set memory.search.enabled to true"
+            )
+        page = read_note(
+            path,
+            workspace=settings.workspace,
+            extra=_extra(settings),
+            start=from_,
+            lines=lines,
+            column=column,
+        )
+        if page.status == "not_found":
+            try:
+                must_be_there(settings.workspace)
+            except WorkspaceUnavailable as gone:
+                raise NoteRefused(page.path, "workspace", str(gone)) from gone
+        return page
 
     def index(
         self,
@@ -173,9 +208,10 @@ class Memory:
 
         `paths`, as a hit carries them, are all that is looked at: for callers who know what changed. Everything
         is looked at all the same when one of them is not indexed yet, is gone, or the index is another
-        workspace's. `verify` reads every note again, `force` also makes everything anew from them; vectors of unchanged
-        text are kept. `progress(stage, done, total)` may return False to stop; what is done stays. `notice`
-        is told before the notes of this index go for the first time to a provider that was not named.
+        workspace's. One that is no note is in the report's `refused`, and the others are indexed. `verify` reads
+        every note again, `force` also makes everything anew from them; vectors of unchanged text are kept.
+        `progress(stage, done, total)` may return False to stop; what is done stays. `notice` is told before the
+        notes of this index go for the first time to a provider that was not named.
 
         A provider that fails does not fail the call: the report says what is missing and why.
         """
@@ -183,9 +219,11 @@ class Memory:
 
         settings, provider = self.settings, self._provider
         begun = time.monotonic()
+        must_be_there(settings.workspace)
+        only, refused = _named(paths, settings)
         try:
             index = self._open()
-            synced = sync_notes(index, settings, only=paths, verify=verify, rebuild=force, progress=progress)
+            synced = sync_notes(index, settings, only=only, verify=verify, rebuild=force, progress=progress)
             embedder, done = None, Vectors()
             if embed:
                 embedder, done = self._upkeep.embed(
@@ -208,7 +246,8 @@ class Memory:
             skipped=tuple(synced.skipped),
             ignored=synced.ignored,
             unreachable=tuple(synced.unreachable),
-            warnings=(*settings.warnings, *(f"{path}: {text}" for path, text in synced.warnings)),
+            refused=(*refused, *_left_out(only, synced, settings)),
+            warnings=(*settings.warnings, *(one_line(f"{path}: {text}") for path, text in synced.warnings)),
             provider=embedder.provider if embedder is not None else "none",
             model=embedder.model if embedder is not None else None,
             error=_cause(done.error) if done.error else None,
@@ -345,14 +384,40 @@ def _engine(settings: "Settings") -> str:
 
 def _opened(settings: "Settings") -> Index:
     """The index, made if there is none; one that may not be written still answers."""
-    path, engine = settings.store.path, _engine(settings)
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        return Index(path, engine=engine)
-    except (OSError, CoreError):
-        if not os.path.exists(path) or os.access(path, os.W_OK):
-            raise
-        return Index(path, read_only=True, engine=engine)
+    path = settings.store.path
+    return Index(path, read_only=only_read(path), engine=_engine(settings))
+
+
+def _extra(settings: "Settings") -> list[tuple[str, str | None]]:
+    return [(one.path, one.pattern) for one in settings.extra_paths]
+
+
+def _named(
+    paths: "Sequence[str] | None", settings: "Settings"
+) -> tuple[list[str] | None, list[tuple[str, str]]]:
+    """Paths as hits carry them, each once, and those that no note can have, with the reason."""
+    if paths is None:
+        return None, []
+    from memgrep.files import note_path
+
+    only: dict[str, None] = {}
+    refused = []
+    for path in paths:
+        try:
+            only[note_path(path, workspace=settings.workspace, extra=_extra(settings))] = None
+        except NoteRefused as error:
+            refused.append((error.path, error.reason))
+    return list(only), refused
+
+
+def _left_out(only: list[str] | None, synced: "SyncReport", settings: "Settings") -> list[tuple[str, str]]:
+    """Which of the named notes are not in the index, and why."""
+    reasons = dict(synced.skipped)
+    for path in synced.unknown:
+        there = os.path.lexists(os.path.join(settings.workspace, path))
+        left_out = "left out by an ignore pattern, or in a folder that is not read"
+        reasons.setdefault(path, left_out if there else "there is no such note")
+    return [(path, reasons[path]) for path in only or () if path in reasons]
 
 
 def _sources(settings: "Settings", corpus: str) -> tuple[str, ...]:
@@ -371,9 +436,9 @@ def _translated(error: CoreError) -> IndexUnavailable:
         "locked": (IndexLocked, "another process is writing; try again when that is done"),
         "foreign": (IndexForeign, "set memory.search.store.path to another file"),
         "interrupted": (IndexUnavailable, "what was done is kept; memgrep index goes on from there"),
-        "io": (IndexUnavailable, "check that the workspace can be read and the store's folder written"),
-        "store": (IndexUnavailable, "memgrep index --force makes it anew from the notes"),
+        "io": (IndexUnavailable, "set memory.search.store.path to a file that you may make, read and write"),
+        "read-only": (IndexUnavailable, "run as its owner, or set memory.search.store.path to another file"),
         "derived": (IndexUnavailable, "memgrep index --force makes it anew from the notes"),
     }
     kind, remedy = kinds.get(error.kind, (IndexUnavailable, ""))
-    return kind(f"index: {error}; {remedy}" if remedy else f"index: {error}")
+    return kind(one_line(f"index: {error}; {remedy}" if remedy else f"index: {error}"))

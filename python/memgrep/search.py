@@ -126,7 +126,7 @@ def ask(
         return searched(sources)
 
     found = found_now()
-    if catch_up is not None and vector is not None and found.vectors < found.chunks and catch_up():
+    if catch_up is not None and found.pending and catch_up():
         found = found_now()
     return Answer(
         hits=tuple(_hit(hit, cited) for hit in found.hits),
@@ -134,23 +134,26 @@ def ask(
         model=embedder.model if embedder is not None else None,
         mode=("hybrid" if hybrid.enabled else "vector") if found.vectors_used else "keyword",
         citations=settings.citations,
-        warning=_missing(found, embedder, vector),
+        warning=_missing(found, embedder, index.read_only),
     )
 
 
-def _missing(found: "_core.SearchResult", embedder: "Embedder | None", vector: bytes | None) -> str | None:
-    """What the answer could not take into account."""
+def _missing(found: "_core.SearchResult", embedder: "Embedder | None", read_only: bool) -> str | None:
+    """What the answer could not take into account, and what helps if anything does."""
     if found.chunks == 0:
         return "index empty"
-    if embedder is None or found.vectors == found.chunks:
-        return None
-    if vector is None:
+    if embedder is None:
         return None
     name = f"{embedder.provider} ({embedder.model})"
-    if found.vectors == 0:
-        return f"found by words only: the index has no vectors of {name} yet; run memgrep index"
-    missing = found.chunks - found.vectors
-    return f"{missing} of {found.chunks} chunks have no vector of {name} yet; run memgrep index"
+    if found.pending:
+        advice = "" if read_only else "; run memgrep index"
+        if found.vectors == 0:
+            return f"found by words only: the index has no vectors of {name} yet{advice}"
+        return f"{found.pending} texts have no vector of {name} yet{advice}"
+    # What the built-in model knows no word of has no vector and never will.
+    if found.refused and embedder.provider != "static":
+        return f"{found.refused} texts were refused by {name}; memgrep status tells why"
+    return None
 
 
 def _hit(hit: "_core.Hit", cited: bool) -> Hit:

@@ -1,6 +1,7 @@
 """How answers look to a person: search hits, pages, reports, status. JSON is made elsewhere."""
 
-from memgrep.hits import cite, harmless
+from memgrep.hits import cite
+from memgrep.printable import json_line, one_line
 from memgrep.terminal import Style, marked, size, table
 
 TYPE_CHECKING = False
@@ -19,10 +20,10 @@ def found(answer: "Answer", style: Style, *, explain: bool = False) -> str:
     """Hits, one paragraph each: where, how good, the lines with their matches marked."""
     parts = []
     for hit in answer.hits:
-        place = harmless(cite(hit.path, hit.start_line, hit.end_line), one_line=True)
+        place = one_line(cite(hit.path, hit.start_line, hit.end_line))
         head = f"{style.bold(place)}  {style.dim(f'{hit.score:.3f}')}"
         if hit.context:
-            head += f"  {style.dim(harmless(hit.context, one_line=True))}"
+            head += f"  {style.dim(one_line(hit.context))}"
         body = marked(hit.snippet.rstrip("\n"), hit.matches, style)
         parts.append(f"{head}\n{body}\n")
         if explain and hit.explanation is not None:
@@ -64,7 +65,7 @@ def report(done: "Report") -> str:
     changes = f"{done.added} added, {done.changed} changed, {done.removed} removed"
     lines = [f"notes: {done.files} in the index ({changes}), {done.chunks} chunks, {done.seconds:.1f} s"]
     if done.provider != "none" or done.pending or done.failed:
-        model = f" by {done.provider}/{done.model}" if done.model else ""
+        model = one_line(f" by {done.provider}/{done.model}") if done.model else ""
         missing = f", {done.pending} not tried" if done.pending else ""
         lines.append(f"vectors: {done.vectors} done, {done.failed} failed{missing}{model}")
     if done.skipped or done.ignored:
@@ -75,13 +76,13 @@ def report(done: "Report") -> str:
 
 def status(seen: "dict[str, Any]", style: Style) -> str:
     """The status as a table; what needs attention comes last."""
-    rows = [(label, harmless(text, one_line=True)) for label, text in _facts(seen)]
+    rows = [(label, one_line(text)) for label, text in _facts(seen)]
     lines = [table(rows)]
     for label, entries in (("skipped", seen["skipped"]), ("unreachable", seen["unreachable"])):
-        lines += [f"{label}: {harmless(one['path'], one_line=True)}: {one['reason']}" for one in entries]
-    lines += [style.red("warning: ") + harmless(text, one_line=True) for text in seen["warnings"]]
+        lines += [one_line(f"{label}: {one['path']}: {one['reason']}") for one in entries]
+    lines += [style.red("warning: ") + one_line(text) for text in seen["warnings"]]
     if seen["lastError"]:
-        lines.append(style.red("error: ") + harmless(seen["lastError"], one_line=True))
+        lines.append(style.red("error: ") + one_line(seen["lastError"]))
     return "\n".join(lines)
 
 
@@ -95,7 +96,8 @@ def _facts(seen: "dict[str, Any]") -> "Iterator[tuple[str, str]]":
     yield "notes", f"{seen['files']} of {eligible} indexed, {seen['chunks']} chunks{ignored}"
     if seen["dirty"] is not None:
         changes = ", ".join(f"{number} {what}" for what, number in seen["changes"].items() if number)
-        yield "dirty", f"yes: {changes}; memgrep index takes them in" if seen["dirty"] else "no"
+        advice = "" if store["readOnly"] else "; memgrep index takes them in"
+        yield "dirty", f"yes: {changes}{advice}" if seen["dirty"] else "no"
     used = provider["used"] + (f", {provider['model']}" if provider["model"] else "")
     used += f", {provider['dimensions']} dimensions" if provider["dimensions"] else ""
     yield (
@@ -130,7 +132,4 @@ def _facts(seen: "dict[str, Any]") -> "Iterator[tuple[str, str]]":
 
 def settings(rows: "list[Row]") -> str:
     """Every setting: name, value, where it comes from."""
-    import json
-
-    values = [(row.key, json.dumps(row.value, ensure_ascii=False), row.origin) for row in rows]
-    return table([tuple(harmless(part, one_line=True) for part in row) for row in values])
+    return table([(one_line(row.key), json_line(row.value), one_line(row.origin)) for row in rows])

@@ -1,8 +1,9 @@
 """What is indexed, what is not and why: the answer of `status`, from a look that changes nothing."""
 
-from memgrep.errors import ProviderError
+from memgrep.errors import MemgrepError, ProviderError, WorkspaceUnavailable
+from memgrep.printable import one_line
 from memgrep.sync import changed_files, sync_notes
-from memgrep.workspace import holds
+from memgrep.workspace import ONLY_READ, holds, must_be_there, only_read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def describe(
         "unreachable": [],
         "warnings": list(settings.warnings),
         "failures": [{"reason": reason, "count": number} for reason, number in counts.get("failures", [])],
-        "store": {"path": settings.store.path, **_store(counts)},
+        "store": {"path": settings.store.path, "readOnly": only_read(settings.store.path), **_store(counts)},
         "lastSync": _moment(counts.get("last_sync_ns")),
         "lastError": last_error,
     }
@@ -56,8 +57,16 @@ def describe(
         status["warnings"].append(
             "the qmd backend is not available in this version; the built-in index answers"
         )
-    if index is not None:
-        _look(settings, index, status)
+    if status["store"]["readOnly"]:
+        status["warnings"].append(ONLY_READ)
+    try:
+        must_be_there(settings.workspace)
+    except WorkspaceUnavailable as gone:
+        status["unreachable"].append({"path": settings.workspace, "reason": f"unreachable: {gone.__cause__}"})
+        status["lastError"] = last_error or str(gone)
+    else:
+        if index is not None:
+            _look(settings, index, status)
     return status
 
 
@@ -67,8 +76,9 @@ def _look(settings: "Settings", index: "Index", status: "dict[str, Any]") -> Non
 
     try:
         look = sync_notes(index, settings, dry_run=True)
-    except CoreError as error:
-        status["unreachable"].append({"path": settings.workspace, "reason": str(error)})
+        ours = holds(index, settings)
+    except (CoreError, MemgrepError) as error:
+        status["lastError"] = status["lastError"] or str(error)
         return
     status["eligible"] = look.files
     status["dirty"] = bool(changed_files(look))
@@ -76,8 +86,8 @@ def _look(settings: "Settings", index: "Index", status: "dict[str, Any]") -> Non
     status["skipped"] = [{"path": path, "reason": reason} for path, reason in look.skipped]
     status["ignored"] = look.ignored
     status["unreachable"] = [{"path": path, "reason": reason} for path, reason in look.unreachable]
-    status["warnings"] += [f"{path}: {text}" for path, text in look.warnings]
-    if not holds(index, settings):
+    status["warnings"] += [one_line(f"{path}: {text}") for path, text in look.warnings]
+    if not ours:
         status["warnings"].append(
             "the index holds the notes of another workspace; the next search or index makes it anew from this one"
         )

@@ -5,8 +5,6 @@ transaction of its own: what is paid for is kept, whatever ends the run, and no 
 is asked.
 """
 
-import os
-
 from memgrep.errors import ProviderError
 from memgrep.records import Record
 from memgrep.workspace import holds, mark, unmark
@@ -49,7 +47,8 @@ class Report(Record):
     """What `index` did and what it left.
 
     `files` and `chunks` are in the index now, `added`, `changed` and `removed` are what differed. `vectors`
-    were embedded in this run, `failed` were refused by the provider in it, `pending` have none yet.
+    were embedded in this run, `failed` were refused by the provider in it, `pending` have none yet. `refused` are
+    paths that were asked for and are no notes, with the reason.
     """
 
     files: int = 0
@@ -63,6 +62,7 @@ class Report(Record):
     skipped: tuple[tuple[str, str], ...] = ()
     ignored: int = 0
     unreachable: tuple[tuple[str, str], ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     provider: str = "none"
     model: str | None = None
@@ -76,8 +76,8 @@ class Report(Record):
 
         What the built-in model knows no word of has no vector and never will: that is no failure of the run.
         """
-        refused = self.failed if self.provider != "static" else 0
-        return not (refused or self.pending or self.unreachable or self.error)
+        failed = self.failed if self.provider != "static" else 0
+        return not (failed or self.pending or self.unreachable or self.refused or self.error)
 
 
 def sync_notes(
@@ -110,7 +110,7 @@ def sync_notes(
         overlap=settings.chunking.overlap,
         max_file_bytes=settings.sync.max_file_bytes,
         ignore=settings.ignore,
-        only=only if ours and _all_there(only, settings.workspace) else None,
+        only=only,
         dry_run=dry_run,
         verify=verify,
         # Not only what differs: a note with the same text as one of the other workspace lies elsewhere.
@@ -122,11 +122,6 @@ def sync_notes(
     if not ours:
         mark(settings)
     return report
-
-
-def _all_there(paths: "Sequence[str] | None", workspace: str) -> bool:
-    """Whether these notes are there to be looked at; what is gone is found by looking at everything."""
-    return paths is not None and all(os.path.isfile(os.path.join(workspace, path)) for path in paths)
 
 
 def changed_files(look: "SyncReport") -> int:

@@ -2,7 +2,7 @@
 
 import sys
 
-from memgrep.hits import harmless
+from memgrep.printable import harmless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

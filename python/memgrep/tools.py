@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from memgrep.hits import Answer
+
 __all__ = [
     "TOOLS",
     "Tool",
+    "answered",
     "anthropic_tools",
     "call",
     "memory_get",
@@ -39,25 +42,35 @@ def memory_search(
     explain: bool = False,
 ) -> "dict[str, Any]":
     """The document of a search; a memory that cannot be asked is a document too, with error and action."""
-    try:
-        answer = memory.search(
-            query, max_results=max_results, min_score=min_score, corpus=corpus, session=session
-        )
-    except ValueError:
-        raise
-    except MemgrepError as error:
-        answer = unavailable(
-            str(error), getattr(error, "remedy", "") or "run memgrep status to see what is wrong"
-        )
+    answer = answered(
+        memory, query, max_results=max_results, min_score=min_score, corpus=corpus, session=session
+    )
     return answer.to_json(explain=explain)
 
 
+def answered(memory: Memory, query: str, **options: "Any") -> "Answer":
+    """The answer of `Memory.search`; a memory that cannot be asked is an answer too, with error and action."""
+    try:
+        return memory.search(query, **options)
+    except ValueError:
+        raise
+    except MemgrepError as error:
+        return unavailable(
+            str(error), getattr(error, "remedy", "") or "run memgrep status to see what is wrong"
+        )
+
+
 def memory_get(
-    memory: Memory, path: str, *, from_: int | None = None, lines: int | None = None
+    memory: Memory,
+    path: str,
+    *,
+    from_: int | None = None,
+    lines: int | None = None,
+    column: int | None = None,
 ) -> "dict[str, Any]":
     """The document of a page; a path that may not be read is a document with code and reason."""
     try:
-        return memory.get(path, from_=from_, lines=lines).to_json()
+        return memory.get(path, from_=from_, lines=lines, column=column).to_json()
     except NoteRefused as refused:
         return refusal(refused)
 
@@ -174,9 +187,11 @@ TOOLS: dict[str, Tool] = {
         Tool(
             name="memory_get",
             description=(
-                "Read lines of a memory note by the path of a memory_search result. Gives at most "
-                f"{PAGE_LINES} lines unless told otherwise, and at most {MAX_CHARS:,} characters; nextFrom "
-                "says where to go on. A note that does not exist is status not_found, not an error."
+                "Read lines of a memory note by the path of a memory_search result, or by its citation "
+                f"(memory/a.md#L3-L7). Gives at most {PAGE_LINES} lines unless told otherwise, and at most "
+                f"{MAX_CHARS:,} characters; nextFrom is the line to go on with. nextColumn means that the line "
+                "itself is longer: the same from with column = nextColumn reads on in it. A note that does not "
+                "exist is status not_found, not an error."
             ),
             arguments=(
                 Argument(
@@ -184,12 +199,19 @@ TOOLS: dict[str, Tool] = {
                     python="path",
                     kind="string",
                     required=True,
-                    text="The note's path, as in a result.",
+                    text="The note's path or citation, as in a result.",
                 ),
                 Argument(
                     name="from", python="from_", kind="integer", minimum=1, text="First line, counted from 1."
                 ),
                 Argument(name="lines", python="lines", kind="integer", minimum=1, text="How many lines."),
+                Argument(
+                    name="column",
+                    python="column",
+                    kind="integer",
+                    minimum=1,
+                    text="First character of the first line, counted from 1: to read on in a long line.",
+                ),
             ),
             run=memory_get,
         ),

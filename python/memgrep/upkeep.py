@@ -7,6 +7,7 @@ import threading
 
 from memgrep._core import CoreError, Index
 from memgrep.errors import MemgrepError, ProviderError
+from memgrep.printable import one_line
 from memgrep.sync import Vectors, changed_files, embed_missing, is_cheap, sync_notes
 from memgrep.workspace import holds
 
@@ -94,22 +95,22 @@ class Upkeep:
         done, behind = False, 0
         try:
             look = found()
-            notes += [f"{path}: {reason}" for path, reason in look.unreachable]
+            notes += [one_line(f"{path}: {reason}") for path, reason in look.unreachable]
             behind = changed_files(look)
-            if behind and is_cheap(look):
+            if behind and is_cheap(look) and not index.read_only:
                 synced = sync_notes(index, settings, wait_ms=_PATIENCE_MS)
                 if synced.chunks and len(look.added) == look.files:
                     notes.append(f"the index was empty: {synced.files} notes were read first")
                 done, behind = True, 0
                 self._embed_few(index, provider)
         except CoreError as error:
-            if error.kind not in ("io", "locked"):
+            if error.kind not in ("io", "locked", "read-only"):
                 raise
-            notes.append(f"changed notes could not be taken in: {error}")
+            notes.append(one_line(f"changed notes could not be taken in: {error}"))
             return done, True, notes
         if behind:
             notes.append(f"{behind} changed notes are not in the index yet")
-            if self._background:
+            if self._background and not index.read_only:
                 self.schedule()
         return done, bool(behind), notes
 
@@ -118,6 +119,8 @@ class Upkeep:
 
         A server is not waited for, not even one on this machine (F135).
         """
+        if index.read_only:
+            return False
         if embedder.provider in _IN_PROCESS:
             made = self._embed_if_few(index, embedder)
             if made:

@@ -138,10 +138,10 @@ impl Index {
         Ok(dropped)
     }
 
-    /// Embeds everything pending with the built-in model; how many texts.
+    /// Embeds everything pending with the built-in model; how many vectors that made.
     pub fn embed_pending(&self, model: &StaticModel, progress: Option<&Progress<'_>>) -> Result<usize> {
         let total = self.pending_counts()?.0;
-        let (mut done, dims) = (0, model.dims());
+        let (mut done, mut made, dims) = (0, 0, model.dims());
         while done < total {
             let texts = self.pending(EMBED_BATCH)?;
             if texts.is_empty() {
@@ -159,6 +159,7 @@ impl Index {
             }
             if !hashes.is_empty() {
                 self.put_vectors(&hashes, &rows, dims)?;
+                made += hashes.len();
             }
             if !unknown.is_empty() {
                 self.put_refusals(&unknown, "no word of it is known to the built-in model")?;
@@ -168,7 +169,7 @@ impl Index {
                 return Err(Error::Interrupted);
             }
         }
-        Ok(done)
+        Ok(made)
     }
 }
 

@@ -91,6 +91,10 @@ pub struct SearchResult {
     pub chunks: usize,
     /// Chunks that a vector could find.
     pub vectors: usize,
+    /// Texts whose vector is still to be made; 0 if no query vector was given.
+    pub pending: usize,
+    /// Texts that were refused; 0 if no query vector was given.
+    pub refused: usize,
     /// Generation of the snapshot.
     pub generation: u64,
     /// The query vector took part.
@@ -196,7 +200,7 @@ impl Search<'_> {
             if self.store.has_chunks()? {
                 return Err(Error::Derived {
                     path: self.derived.paths()[0].to_owned(),
-                    message: "the keyword index is being built by another process; try again in a moment"
+                    message: "the keyword index is missing, or being built by another process; try again in a moment"
                         .into(),
                 });
             }
@@ -259,10 +263,19 @@ impl Search<'_> {
             pool *= 4;
         }
         chosen.truncate(self.options.max_results);
+        let (chunks, vectors) = (lexical.len(), state.map_or(0, |state| state.index.len()));
+        let (pending, refused) = match vector {
+            Some(_) if vectors < chunks => {
+                self.store.pending_counts(self.chosen.unwrap_or(Selected { id: 0, dims: None }))?
+            }
+            _ => (0, 0),
+        };
         Ok(SearchResult {
             hits: self.hits(&chosen, pass.words())?,
-            chunks: lexical.len(),
-            vectors: state.map_or(0, |state| state.index.len()),
+            chunks,
+            vectors,
+            pending,
+            refused,
             generation,
             vectors_used: state.is_some(),
             lagging: self.lagging,

@@ -77,6 +77,8 @@ pub struct SyncReport {
     pub ignored: usize,
     /// Roots that could not be reached; what is indexed below them stays.
     pub unreachable: Vec<Skipped>,
+    /// Paths of [`SyncOptions::only`] that are no note on disk and were none in the index.
+    pub unknown: Vec<String>,
     /// What the user should know about notes that were read.
     pub warnings: Vec<(String, String)>,
     /// Generation of the store afterwards.
@@ -85,6 +87,14 @@ pub struct SyncReport {
     pub recovered: bool,
     /// The progress callback said stop.
     interrupted: bool,
+}
+
+impl SyncReport {
+    /// Takes a file that cannot be read for one that was left out; `new`: nothing of it is indexed.
+    fn leave_out(&mut self, skipped: Skipped, new: bool) {
+        self.files -= usize::from(new);
+        self.skipped.push(skipped);
+    }
 }
 
 /// The difference between files and store.
@@ -104,8 +114,8 @@ enum Outcome {
     Same(i64, crate::scan::Stat),
     /// It went away since it was listed.
     Gone(String),
-    /// It could not be read; what is indexed of it stays.
-    Unreadable(Skipped),
+    /// It could not be read; what is indexed of it stays. Whether it is a new one.
+    Unreadable(Skipped, bool),
 }
 
 impl Index {
@@ -139,27 +149,28 @@ impl Index {
             ..SyncReport::default()
         };
         if options.dry_run {
-            let looked = self.read(|store| {
-                let mut plan = self.plan(store, listed.files.clone(), only, &report, options)?;
-                if !plan.recut && plan.read.len() <= FEW {
-                    // Another time stamp is not yet another text.
-                    plan.read.retain(|(found, known)| {
-                        known.as_ref().is_none_or(|note| !has_hash(found, &note.hash))
-                    });
-                }
-                report_plan(&plan, &mut report);
+            let plan = self.read(|store| {
                 report.warnings = store.warnings()?;
                 report.generation = store.generation()?;
-                Ok(())
+                self.plan(store, listed.files.clone(), only, &report, options)
             })?;
-            if looked.is_none() {
-                report.added = listed.files.iter().map(|found| found.path.clone()).collect();
-                report.changed_bytes = listed.files.iter().map(|found| found.stat.size).sum();
-            }
+            let mut plan = plan.unwrap_or_else(|| Plan {
+                read: listed.files.into_iter().map(|found| (found, None)).collect(),
+                remove: Vec::new(),
+                recut: false,
+            });
+            leave_out_unchanged(&mut plan, &mut report);
+            report_plan(&plan, &mut report);
             return Ok(report);
         }
         let mut guard = self.write(options.wait_ms)?;
         let (store, lexical) = guard.parts()?;
+        if let (Some(wanted), None) = (&options.only, only) {
+            let known = self.known_notes(store)?;
+            let listed: FxHashSet<&String> = listed.files.iter().map(|found| &found.path).collect();
+            let is_unknown = |path: &&String| !known.contains_key(*path) && !listed.contains(path);
+            report.unknown = wanted.iter().filter(is_unknown).cloned().collect();
+        }
         let plan = self.plan(store, listed.files, only, &report, options)?;
         let changes = !plan.read.is_empty() || !plan.remove.is_empty();
         if changes {
@@ -359,7 +370,7 @@ fn is_kept(path: &str, note: &KnownNote, report: &SyncReport) -> bool {
             || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
             || note.absolute.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let unreadable = |skipped: &Skipped| skipped.path == path && skipped.reason.starts_with("unreadable");
+    let unreadable = |skipped: &Skipped| skipped.reason.starts_with("unreadable") && below(skipped);
     note.source == Source::Sessions as u8
         || report.unreachable.iter().any(below)
         || report.skipped.iter().any(unreadable)
@@ -372,9 +383,29 @@ fn is_racy(stat: &crate::scan::Stat, now: i64) -> bool {
     (now - RACY_NS..now + RACY_NS).contains(&changed)
 }
 
-/// Whether the file can be read and holds what was read before.
-fn has_hash(found: &Found, hash: &[u8; 16]) -> bool {
-    std::fs::read(&found.absolute).is_ok_and(|bytes| short_hash(&bytes) == *hash)
+/// Leaves out of a plan what a sync would not change: a note that cannot be read, and one that holds what was read before,
+/// as another time stamp is not yet another text.
+fn leave_out_unchanged(plan: &mut Plan, report: &mut SyncReport) {
+    let look_inside = !plan.recut && plan.read.len() <= FEW;
+    plan.read.retain(|(found, known)| {
+        let differs = match known {
+            Some(note) if look_inside => {
+                std::fs::read(&found.absolute).map(|bytes| short_hash(&bytes) != note.hash)
+            }
+            _ => std::fs::File::open(&found.absolute).map(|_| true),
+        };
+        differs.unwrap_or_else(|error| {
+            let gone = error.kind() == std::io::ErrorKind::NotFound;
+            if !gone {
+                report.leave_out(unreadable(found, &error), known.is_none());
+            }
+            gone
+        })
+    });
+}
+
+fn unreadable(found: &Found, error: &std::io::Error) -> Skipped {
+    Skipped { path: found.path.clone(), reason: format!("unreadable: {error}") }
 }
 
 fn report_plan(plan: &Plan, report: &mut SyncReport) {
@@ -392,12 +423,7 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Outcome::Gone(found.path.clone());
         }
-        Err(error) => {
-            return Outcome::Unreadable(Skipped {
-                path: found.path.clone(),
-                reason: format!("unreadable: {error}"),
-            });
-        }
+        Err(error) => return Outcome::Unreadable(unreadable(found, &error), known.is_none()),
     };
     let mut found = found.clone();
     if options.now_ns.is_some_and(|now| is_racy(&found.stat, now)) {
@@ -500,7 +526,7 @@ fn write_all(
                             report.removed.push(path);
                         }
                     }
-                    Outcome::Unreadable(skipped) => report.skipped.push(skipped),
+                    Outcome::Unreadable(skipped, new) => report.leave_out(skipped, new),
                     Outcome::Note(note) => {
                         bytes += note.text.len();
                         let known =

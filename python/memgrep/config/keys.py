@@ -26,6 +26,7 @@ from memgrep.config.kinds import (
 from memgrep.config.shapes import Choices, Headers, Models, Paths, Rules, Texts
 
 __all__ = [
+    "APIS",
     "ENTRY",
     "KEYS",
     "OPENCLAW_ONLY",
@@ -53,6 +54,14 @@ PROVIDERS = (
     "local",
     "static",
 )
+
+# What OpenClaw calls the wire formats that have an embedding side.
+APIS = {
+    "openai-completions": "openai-compatible",
+    "openai-responses": "openai-compatible",
+    "google-generative-ai": "gemini",
+    "bedrock-converse-stream": "bedrock",
+}
 
 HUGE = 10**12
 
@@ -253,10 +262,9 @@ KEYS: dict[str, Key] = {
     )
 }
 
-# `models.providers.<id>.*`. The kind of `api` is a text on purpose: the file may hold chat endpoints that are
-# none of our business; it is checked when such an entry is chosen as the embedding provider.
+# `models.providers.<id>.*`.
 ENTRY: dict[str, Kind] = {
-    "api": Text("the kind of endpoint: one of the providers' names"),
+    "api": Choice(*PROVIDERS, *APIS),
     "baseUrl": Url(),
     "apiKey": SecretText(),
     "headers": Headers(),

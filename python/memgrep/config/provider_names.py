@@ -5,23 +5,18 @@ Asked late, so that a wrong name never stops reading or keyword search (F114).
 
 from __future__ import annotations
 
-from memgrep.config.keys import PROVIDERS
+from memgrep.config.keys import APIS, ENTRY, PROVIDERS
+from memgrep.config.kinds import shown
+from memgrep.errors import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memgrep.config.settings import CustomProvider
+    from memgrep.config.written import Origin
 
 __all__ = ["api_of", "nearest", "problem_with"]
-
-# What OpenClaw calls the wire formats that have an embedding side.
-APIS = {
-    "openai-completions": "openai-compatible",
-    "openai-responses": "openai-compatible",
-    "google-generative-ai": "gemini",
-    "bedrock-converse-stream": "bedrock",
-}
 
 
 def api_of(provider: str, custom: Mapping[str, CustomProvider]) -> str:
@@ -34,14 +29,18 @@ def api_of(provider: str, custom: Mapping[str, CustomProvider]) -> str:
     return "openai-compatible" if api == "openai" else api if api in PROVIDERS else ""
 
 
-def problem_with(provider: str, custom: Mapping[str, CustomProvider]) -> str | None:
-    """What is wrong with a provider's name, in words, or None."""
+def problem_with(
+    provider: str, custom: Mapping[str, CustomProvider], origins: Mapping[str, Origin]
+) -> str | None:
+    """What is wrong with a provider's name, in words, or None; `origins` are those of the settings' keys."""
     if provider in ("auto", "none") or api_of(provider, custom):
         return None
     if provider in custom:
-        api = custom[provider].api
-        found = f'api "{api}" cannot embed' if api else "api is missing"
-        return f"models.providers.{provider}: {found}; known: {', '.join(PROVIDERS)}"
+        key, api = f"models.providers.{provider}.api", custom[provider].api
+        if api is None:
+            return f"{key}: is missing, allowed: {ENTRY['api'].said}"
+        origin, found = origins[key], f"found {shown(api)}, allowed: {ENTRY['api'].said}"
+        return str(Problem(origin.source, origin.line, key, found))
     known = list(
         dict.fromkeys(["auto", "none", *PROVIDERS, *(name for name in custom if api_of(name, custom))])
     )

@@ -150,9 +150,9 @@ class _Resolver:
         return Settings(
             **tree[""],
             agent=self.agent,
-            fallback_problem=problem_with(fallback, providers),
+            fallback_problem=problem_with(fallback, providers, self.origins),
             origins=self.origins,
-            provider_problem=problem_with(provider, providers),
+            provider_problem=problem_with(provider, providers, self.origins),
             providers=providers,
             state=self.places.state,
             values=self.listed(providers),

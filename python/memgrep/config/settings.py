@@ -169,7 +169,7 @@ class Settings(Section):
         entry = self.providers.get(provider) or (
             self.providers.get("google") if provider == "gemini" else None
         )
-        problem = problem_with(provider, self.providers)
+        problem = problem_with(provider, self.providers, self.origins)
         if problem or provider in ("auto", "none"):
             raise ValueError(problem or f'"{provider}" is not an endpoint')
         base_url, api_key = (entry.base_url, entry.api_key) if entry else (None, None)

@@ -15,7 +15,7 @@ import os
 import stat
 
 from memgrep.config.keys import ENTRY, KEYS, OPENCLAW_ONLY, PER_AGENT, Key, env_name, snake
-from memgrep.config.kinds import Kind, Node, Wrong, kind_of, node_of, shown
+from memgrep.config.kinds import Kind, Node, Text, Wrong, kind_of, node_of, shown
 from memgrep.config.places import agent_folder_name, inside, is_absolute
 from memgrep.errors import Problem
 
@@ -244,7 +244,9 @@ class _Reader:
             for key, (key_line, value) in node[1].items():
                 part = next((known for known in ENTRY if key in (known, snake(known))), None)
                 if part is not None:
-                    checked = self.checked(ENTRY[part], key_line, value, f"{path}.{key}")
+                    # What is none of our kinds in OpenClaw's own file is a chat endpoint: looked at if it is chosen.
+                    kind = ENTRY[part] if self.strict or part != "api" else Text()
+                    checked = self.checked(kind, key_line, value, f"{path}.{key}")
                     if checked is not None:
                         entry[part] = checked
                 elif self.strict:
