@@ -87,7 +87,7 @@ pub trait LexicalPass {
     /// The words that were looked for: the query's, and those that were taken for a form of one.
     fn words(&self) -> &[String];
     /// The sum of the terms' weighted IDFs, a term that occurs nowhere counted with the highest IDF: what a chunk with every
-    /// term at saturation reaches before coverage is added. BM25 / this is in 0..1.5.
+    /// term at saturation reaches before coverage is added. BM25 / this is in 0..1.4.
     fn ceiling(&self) -> f32;
 }
 

@@ -76,7 +76,7 @@ pub fn vector_weight(best: f64) -> f64 {
 /// The highest `bm25 / ceiling`: every term at saturation, with the coverage factor of a note that holds them all.
 const MOST_SHARE: f64 = 1.4;
 
-/// `1 - (1 - share / 1.5)^1.5` with `share = bm25 / ceiling`: the share itself while it is small, 1 where it ends.
+/// `1 - (1 - share / 1.4)^1.4` with `share = bm25 / ceiling`: the share itself while it is small, 1 where it ends.
 ///
 /// 0 only without any query word, and rising with BM25. The ceiling is the sum of the IDFs of the query's words, as in
 /// Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval" (2023), theoretical bounds. Without a
@@ -133,10 +133,10 @@ mod tests {
 
     #[test]
     fn a_text_score_is_the_share_of_the_ceiling() {
-        // 1 - (1 - 0.25 / 1.5)^1.5 and 1 - (1 - 1 / 1.5)^1.5.
-        assert!((text_score(3.0, 12.0) - 0.239_274).abs() < 1e-6);
-        assert!((text_score(12.0, 12.0) - 0.807_549_9).abs() < 1e-6);
-        assert_eq!(text_score(18.0, 12.0), 1.0);
+        // 1 - (1 - 0.25 / 1.4)^1.4 and 1 - (1 - 1 / 1.4)^1.4.
+        assert!((text_score(3.0, 12.0) - 0.240_727).abs() < 1e-6);
+        assert!((text_score(12.0, 12.0) - 0.826_896_9).abs() < 1e-6);
+        assert_eq!(text_score(16.8, 12.0), 1.0);
         assert_eq!(text_score(19.0, 12.0), 1.0);
     }
 
