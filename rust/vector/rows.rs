@@ -88,7 +88,15 @@ impl Rows {
 
     fn place(&self, id: u64) -> Option<usize> {
         let ids = self.map[self.ids..self.ids + self.count * 8].as_chunks::<8>().0;
-        ids.binary_search_by_key(&id, |bytes| u64::from_le_bytes(*bytes)).ok()
+        let [first, last] = [ids.first()?, ids.last()?].map(|bytes| u64::from_le_bytes(*bytes));
+        // Ids ascend without repeating, so an id is at most as far from either end as its number: where few are missing, which
+        // is the usual case, that leaves a place or two.
+        let from_first = usize::try_from(id.checked_sub(first)?).ok()?;
+        let from_last = usize::try_from(last.checked_sub(id)?).ok()?;
+        let low = (ids.len() - 1).saturating_sub(from_last);
+        let high = from_first.min(ids.len() - 1);
+        let found = ids.get(low..=high)?.binary_search_by_key(&id, |bytes| u64::from_le_bytes(*bytes));
+        found.ok().map(|place| low + place)
     }
 }
 
