@@ -7,7 +7,7 @@ use crate::error::Result;
 ///
 /// # Errors
 ///
-/// [`Error::Syntax`] where the text stops being TOML, or where it is nested deeper than 128.
+/// [`crate::error::Error::Syntax`] where the text stops being TOML, or where it is nested deeper than 128.
 ///
 /// ```
 /// use memgrep::syntax::{Value, toml};
