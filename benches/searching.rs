@@ -11,6 +11,7 @@ use memgrep::chunk::Chunking;
 use memgrep::index::{AUTO_DECAY_FLOOR, Engine, Index, SearchOptions, SyncOptions};
 use memgrep::rank::Fusion;
 use memgrep::rank::decay::Decay;
+use memgrep::rank::hybrid::Shares;
 use memgrep::scan::ScanSpec;
 
 const DIMS: usize = 256;
@@ -24,6 +25,7 @@ fn options() -> SearchOptions {
         today: 20_454,
         fusion: Fusion::Absolute,
         weights: None,
+        shares: Shares::ENCODER,
         decay: Decay::Bounded { half_life_days: 30.0, floor: AUTO_DECAY_FLOOR },
         extra_fades: false,
         mmr_lambda: Some(0.7),

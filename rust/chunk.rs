@@ -11,8 +11,11 @@ use memchr::memmem;
 use self::lines::{Border, Kind, Lines, Place};
 use crate::note::{self, Annotations};
 
+/// Stands between the headings of a context.
+const HEADINGS: &str = " > ";
+
 /// Raised whenever notes are cut differently; a store of another version is cut anew.
-pub const CHUNKER_VERSION: u32 = 1;
+pub const CHUNKER_VERSION: u32 = 2;
 
 /// How large chunks are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,13 +86,30 @@ pub fn chunk(note: &str, curated: bool, chunking: Chunking) -> Vec<Chunk> {
     cutter.chunks
 }
 
-/// What is embedded for a chunk: context, a line break, the text without annotations, line ends as LF.
+/// The context without the heading that the text itself begins with: said twice it would weigh twice in the embedding of a
+/// short section.
+fn without_own_heading<'a>(context: &'a str, text: &str) -> &'a str {
+    let line = text.lines().next().unwrap_or_default();
+    let title = line.trim_start_matches('#').trim();
+    if line.len() == line.trim_start_matches('#').len() || title.is_empty() {
+        return context;
+    }
+    match context.strip_suffix(title) {
+        Some("") => "",
+        Some(above) => above.strip_suffix(HEADINGS).unwrap_or(context),
+        None => context,
+    }
+}
+
+/// What is embedded for a chunk: context (but for the heading that the text begins with), a line break, the text without
+/// annotations, line ends as LF.
 /// Equal text under an equal context has an equal embedding, whatever file it stands in.
 ///
 /// A NUL becomes a blank, and blanks at the end are left out.
 pub fn embedded_text(context: &str, text: &str) -> String {
     let text = note::plain(text);
     let text = text.trim_end();
+    let context = without_own_heading(context, text);
     let mut embedded = String::with_capacity(context.len() + 1 + text.len());
     if !context.is_empty() {
         embedded.push_str(context);

@@ -12,6 +12,7 @@ use crate::embed;
 use crate::error::{Error, Result};
 use crate::index::{self, Engine, SearchOptions, SyncOptions};
 use crate::rank::decay::Decay;
+use crate::rank::hybrid::Shares;
 use crate::rank::{self, Fusion, PathMatch};
 use crate::scan::{ExtraPath, ScanSpec, Skipped};
 use crate::store::source_name;
@@ -419,7 +420,7 @@ impl Index {
 
     /// Finds the best chunks.
     #[pyo3(signature = (query, vector, *, today, max_results = 6, min_score = 0.35, sources = None,
-                        fusion = "absolute", vector_weight = None, text_weight = None, decay = "auto",
+                        fusion = "absolute", encoder = true, vector_weight = None, text_weight = None, decay = "auto",
                         half_life_days = 30.0, decay_floor = None, extra_fades = false, mmr_lambda = Some(0.7),
                         candidate_multiplier = 4, snippet_chars = 700))]
     #[allow(clippy::too_many_arguments, reason = "the boundary takes plain values by name")]
@@ -433,6 +434,7 @@ impl Index {
         min_score: f32,
         sources: Option<Vec<String>>,
         fusion: &str,
+        encoder: bool,
         vector_weight: Option<f32>,
         text_weight: Option<f32>,
         decay: &str,
@@ -455,6 +457,7 @@ impl Index {
                 other => return Err(PyValueError::new_err(format!("unknown fusion {other}"))),
             },
             weights: vector_weight.zip(text_weight),
+            shares: if encoder { Shares::ENCODER } else { Shares::TABLE },
             decay: match decay {
                 "off" => Decay::Off,
                 "on" => Decay::Exponential { half_life_days },

@@ -8,6 +8,7 @@ use memgrep::error::Error;
 use memgrep::index::{Engine, Index, SearchOptions, SyncOptions, SyncReport};
 use memgrep::rank::Fusion;
 use memgrep::rank::decay::Decay;
+use memgrep::rank::hybrid::Shares;
 use memgrep::scan::ScanSpec;
 
 struct Place {
@@ -75,6 +76,7 @@ fn asked() -> SearchOptions {
         today: 20_000,
         fusion: Fusion::Absolute,
         weights: None,
+        shares: Shares::ENCODER,
         decay: Decay::Off,
         extra_fades: false,
         mmr_lambda: Some(0.7),

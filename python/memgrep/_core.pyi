@@ -199,6 +199,7 @@ class Index:
         min_score: float = 0.35,
         sources: Sequence[str] | None = None,
         fusion: str = "absolute",
+        encoder: bool = True,
         vector_weight: float | None = None,
         text_weight: float | None = None,
         decay: str = "auto",
@@ -209,7 +210,11 @@ class Index:
         candidate_multiplier: int = 4,
         snippet_chars: int = 700,
     ) -> SearchResult:
-        """today: days since 1970-01-01 in the user's time zone. vector: packed f32 of the query, or None: by words only."""
+        """today: days since 1970-01-01 in the user's time zone. vector: packed f32 of the query, or None: by words only.
+
+        encoder: the vectors come from a model that reads texts as a whole; false for a table of tokens, which counts less
+        where the weights are not set.
+        """
     def status(self) -> dict[str, object]:
         """files, chunks, vectors, pending, failed, generation, fingerprint, engine, dims, sizes in bytes, cache, last_sync."""
     def files(self) -> list[tuple[str, str, int]]:

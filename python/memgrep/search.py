@@ -107,6 +107,7 @@ def ask(
             min_score=settings.query.min_score if min_score is None else min_score,
             sources=sources,
             fusion=hybrid.fusion,
+            encoder=embedder is None or embedder.provider != "static",
             vector_weight=weights[0],
             text_weight=weights[1],
             decay=hybrid.temporal_decay.mode,

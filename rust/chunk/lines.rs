@@ -166,7 +166,7 @@ impl<'note> Lines<'note> {
         path.reverse();
         // The title of the front matter is often repeated as the first heading.
         path.dedup();
-        path.join(" > ")
+        path.join(super::HEADINGS)
     }
 
     /// The header cells of `table` in one line.

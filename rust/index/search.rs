@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::lexical::{Facts, Lexical, note_key};
 use crate::note::plain;
 use crate::rank::decay::Decay;
-use crate::rank::hybrid::{text_score, vector_weight};
+use crate::rank::hybrid::{Shares, text_score};
 use crate::rank::{Candidate, Explanation, Fusion, PathMatch, RankOptions, Ranked};
 use crate::scan::Source;
 use crate::snippet::snippet;
@@ -43,6 +43,8 @@ pub struct SearchOptions {
     pub fusion: Fusion,
     /// Shares of the vector and the text score as the user sets them; `None`: what measures best.
     pub weights: Option<(f32, f32)>,
+    /// Where they are not set: how far the vectors can be trusted.
+    pub shares: Shares,
     /// Fading with age.
     pub decay: Decay,
     /// Notes from extra paths fade by their modification time (otherwise they are evergreen).
@@ -396,7 +398,7 @@ impl Search<'_> {
     fn rank_options(&self, best_text: f64, bm25_ceiling: f32, spread: Spread, vectors: bool) -> RankOptions {
         let options = self.options;
         let vector_weight = match options.fusion {
-            Fusion::Absolute => vector_weight(best_text) as f32,
+            Fusion::Absolute => options.shares.vector_weight(best_text) as f32,
             Fusion::WeightedRank => SEEDS_VECTOR_WEIGHT,
         };
         let (vector_weight, text_weight) = options.weights.unwrap_or((vector_weight, 1.0 - vector_weight));

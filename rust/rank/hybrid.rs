@@ -58,19 +58,27 @@ pub fn weights(options: &RankOptions) -> (f64, f64) {
     if sum > 0.0 { (vector / sum, text / sum) } else { (0.5, 0.5) }
 }
 
-/// The share of the vector score when words answer the question, and when they say nothing.
-const LEAST_VECTOR_WEIGHT: f64 = 0.1;
-const MOST_VECTOR_WEIGHT: f64 = 0.5;
+/// The share of the vector score where the user set none: `least` when words answer the question, `most` when they say nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shares {
+    least: f64,
+    most: f64,
+}
 
-/// The share of the vector score where the user set none: `0.1 + 0.4 * (1 - best)^8`, `best` being the text score of the best
-/// chunk of the whole index.
-///
-/// The more of the question's words one chunk holds, the more words are to be trusted: names and numbers are what vectors
-/// know least about. A question without a word in common with any note (another language, another wording) is left to
-/// the vectors, and its hits can reach the usual threshold.
-pub fn vector_weight(best: f64) -> f64 {
-    let unanswered = 1.0 - if best.is_nan() { 0.0 } else { best.clamp(0.0, 1.0) };
-    LEAST_VECTOR_WEIGHT + (MOST_VECTOR_WEIGHT - LEAST_VECTOR_WEIGHT) * unanswered.powi(8)
+impl Shares {
+    /// For vectors of a model that reads a text as a whole.
+    pub const ENCODER: Self = Self { least: 0.2, most: 0.5 };
+    /// For vectors that are means over a table of tokens: they know little that words do not know better.
+    pub const TABLE: Self = Self { least: 0.03, most: 0.3 };
+
+    /// `least + (most - least) * (1 - best)^12`, `best` being the text score of the best chunk of the whole index.
+    ///
+    /// A question without a word in common with any note (another language, another wording) is left to the vectors, so that
+    /// its hits can reach the usual threshold.
+    pub fn vector_weight(self, best: f64) -> f64 {
+        let unanswered = 1.0 - if best.is_nan() { 0.0 } else { best.clamp(0.0, 1.0) };
+        self.least + (self.most - self.least) * unanswered.powi(12)
+    }
 }
 
 /// The highest `bm25 / ceiling`: every term at saturation, with the coverage factor of a note that holds them all.
@@ -199,10 +207,12 @@ mod tests {
 
     #[test]
     fn vectors_count_more_the_less_words_say() {
-        assert_eq!(vector_weight(0.0), 0.5);
-        assert_eq!(vector_weight(0.5), 0.1 + 0.4 / 256.0);
-        assert_eq!(vector_weight(1.0), 0.1);
-        assert_eq!(vector_weight(f64::NAN), 0.5);
+        let weight = |best| Shares::ENCODER.vector_weight(best);
+        assert_eq!(weight(0.0), 0.5);
+        assert_eq!(weight(0.5), 0.2 + 0.3 / 4096.0);
+        assert_eq!(weight(1.0), 0.2);
+        assert_eq!(weight(f64::NAN), 0.5);
+        assert!(Shares::TABLE.vector_weight(0.4) < weight(0.4));
     }
 
     #[test]
