@@ -356,3 +356,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_heading_is_embedded_once() {
+    for (context, text, embedded) in [
+        ("Router", "# Router\n\nBehind the shelf.", "# Router\n\nBehind the shelf."),
+        ("Home > Router", "## Router\nBehind the shelf.", "Home\n## Router\nBehind the shelf."),
+        ("Home > Router", "Behind the shelf.", "Home > Router\nBehind the shelf."),
+        // Another word that only ends the same, an empty heading, a number sign without a heading's blank.
+        ("Home > Old Router", "## Router\nBehind.", "Home > Old Router\n## Router\nBehind."),
+        ("Home", "#\nBehind.", "Home\n#\nBehind."),
+    ] {
+        assert_eq!(embedded_text(context, text), embedded);
+    }
+}
