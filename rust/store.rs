@@ -185,7 +185,10 @@ impl Store {
     }
 
     fn create_schema(&self) -> Result<()> {
-        if self.one::<u32>("SELECT count(*) FROM sqlite_schema")? > 0 {
+        // Another process may make the tables between two looks, and their version with them: so the version is asked for last.
+        if self.one::<u32>("SELECT count(*) FROM sqlite_schema")? > 0
+            && self.one::<u32>("PRAGMA user_version")? == 0
+        {
             return Err(foreign_file(&self.path));
         }
         // The mark goes into the file itself before the write-ahead log is switched on: whoever looks at the first page
