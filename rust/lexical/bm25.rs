@@ -25,8 +25,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::fields::{PIECE_MARK, unpack};
 use super::overlay::{Bits, Overlay};
-use super::vocabulary::{CONTEXT, PATH, PIECE, Spot, Vocabulary};
-use super::words::{self, Table};
+use super::vocabulary::{CONTEXT, PATH, PIECE, Spot, TEXT, Vocabulary};
+use super::words::{self, Entry, Table};
 use super::{Facts, Fields, LexicalHit, LexicalPass};
 use crate::error::Result;
 use crate::text::{QueryTerm, characters, has_kin, is_ideographic};
@@ -104,6 +104,20 @@ impl Segment {
     fn is_live(&self, place: u32) -> bool {
         self.reader.alive_bitset().is_none_or(|live| live.is_alive(place))
     }
+
+    /// Calls `sink` with the live places of postings, in the row of all scores, and the count at each.
+    #[inline]
+    fn each(&self, removed: &Bits, mut postings: BlockSegmentPostings, sink: &mut impl FnMut(u32, u32)) {
+        let whole = self.reader.alive_bitset().is_none() && removed.is_empty();
+        while postings.block_len() > 0 {
+            for (&place, &count) in postings.docs().iter().zip(postings.freqs()) {
+                if whole || self.is_live(place) && !removed.has(place) {
+                    sink(self.base + place, count);
+                }
+            }
+            postings.advance();
+        }
+    }
 }
 
 /// One commit as a search sees it.
@@ -143,10 +157,57 @@ struct Rows {
     holding: Vec<u32>,
     /// The nearest kin of the term at hand that every note holds; 0 between terms.
     nearest: Vec<f32>,
-    /// Whether every chunk holds a term, or a form of one.
-    has_word: Vec<bool>,
+    /// The number of the last term without kin that every note was found to hold.
+    stamps: Vec<u32>,
+    stamp: u32,
+    /// The chunks that hold a term, or a form of one.
+    has_word: Bits,
     /// For finding words that may stand for a term.
     room: words::Room,
+}
+
+/// Where the chunks that hold a term without kin are noted.
+struct Held<'a> {
+    idf: f32,
+    scores: &'a mut [f32],
+    counts: &'a mut [f32],
+    has_word: &'a mut Bits,
+    covered: &'a mut [f32],
+    stamps: &'a mut [u32],
+    stamp: u32,
+    last: u32,
+}
+
+impl Rows {
+    /// A new term with this IDF.
+    fn held(&mut self, idf: f32) -> Held<'_> {
+        if self.stamp == u32::MAX {
+            self.stamps.fill(0);
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        let Self { scores, counts, has_word, covered, stamps, stamp, .. } = self;
+        Held { idf, scores, counts, has_word, covered, stamps, stamp: *stamp, last: u32::MAX }
+    }
+}
+
+impl Held<'_> {
+    #[inline]
+    fn add(&mut self, place: u32, count: f32, norm: f32, note: impl FnOnce() -> u32) {
+        self.scores[place as usize] += self.idf * count / (count + norm);
+        self.has_word.set(place);
+        if count >= 1.0 {
+            // Chunks of one note mostly follow each other.
+            let note = note();
+            if note != self.last {
+                self.last = note;
+                if self.stamps[note as usize] != self.stamp {
+                    self.stamps[note as usize] = self.stamp;
+                    self.covered[note as usize] += self.idf;
+                }
+            }
+        }
+    }
 }
 
 /// Chunks that are searched together: a segment and which of its chunks went since, or all that came since.
@@ -197,20 +258,16 @@ impl Sink<'_> {
         }
         *sum += self.weight * count as f32;
     }
-
-    /// Adds the live chunks of postings.
-    fn segment(&mut self, segment: &Segment, removed: &Bits, mut postings: BlockSegmentPostings) {
-        let whole = segment.reader.alive_bitset().is_none() && removed.is_empty();
-        while postings.block_len() > 0 {
-            for (&place, &count) in postings.docs().iter().zip(postings.freqs()) {
-                if whole || segment.is_live(place) && !removed.has(place) {
-                    self.add(segment.base + place, count);
-                }
-            }
-            postings.advance();
-        }
-    }
 }
+
+/// A word in more than this share of the chunks is not expanded: it says little, and its kin is as common. Where there are few
+/// chunks it costs nothing to look at all of them.
+const COMMON: f32 = 0.3;
+const LEAST_COMMON: usize = if cfg!(test) { 16 } else { 512 };
+
+/// So many chunks with kin of one term are looked at: this many, or this part of all.
+const MOST_KIN_CHUNKS: usize = 4096;
+const KIN_SHARE: usize = 8;
 
 /// What a gram of a script without spaces counts: it is a part of a word.
 const GRAM_WEIGHT: f32 = 0.6;
@@ -323,10 +380,10 @@ impl Snapshot {
         rows.covered.clear();
         rows.covered.resize(overlay.note_count, 0.0);
         rows.nearest.resize(overlay.note_count, 0.0);
+        rows.stamps.resize(overlay.note_count, 0);
         rows.counts.resize(all, 0.0);
         rows.shares.resize(all, 0.0);
-        rows.has_word.clear();
-        rows.has_word.resize(all, false);
+        rows.has_word.clear(all);
         let (live, length) = (self.live as i64 + overlay.live, self.length as i64 + overlay.length);
         let average = (length as f32 / live.max(1) as f32).max(1.0);
         let norms = std::array::from_fn(|code| {
@@ -362,7 +419,7 @@ impl Snapshot {
             for (segment, removed) in self.segments.iter().zip(&overlay.removed) {
                 let index = segment.reader.inverted_index(field)?;
                 if let Some(postings) = index.read_block_postings(&term, IndexRecordOption::WithFreqs)? {
-                    sink.segment(segment, removed, postings);
+                    segment.each(removed, postings, &mut |place, count| sink.add(place, count));
                 }
             }
         }
@@ -371,31 +428,55 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Adds the occurrences of a word of the vocabulary.
-    fn add_word(&self, overlay: &Overlay, spot: Spot, sink: &mut Sink<'_>) -> tantivy::Result<()> {
+    /// Adds the occurrences of a word of the vocabulary in fields of `kinds`.
+    fn add_word(
+        &self,
+        overlay: &Overlay,
+        spot: Spot,
+        kinds: &dyn Fn(u8) -> bool,
+        sink: &mut Sink<'_>,
+    ) -> tantivy::Result<()> {
         let share = sink.weight;
         let mut outcome = Ok(());
         self.vocabulary.each_place(spot, &mut |entry| {
+            if !kinds(entry.kind) {
+                return;
+            }
             sink.weight = share * KINDS[entry.kind as usize];
             let number = entry.segment as usize;
-            let segment = &self.segments[number];
-            let read = || {
-                let index = segment.reader.inverted_index(self.field(entry.kind))?;
-                let start = entry.start as usize;
-                let info = TermInfo {
-                    doc_freq: entry.holding,
-                    postings_range: start..start + entry.length as usize,
-                    positions_range: 0..0,
-                };
-                Ok(index.read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?)
-            };
-            match read() {
-                Ok(postings) => sink.segment(segment, &overlay.removed[number], postings),
+            match self.read(entry) {
+                Ok(postings) => {
+                    let add = &mut |place, count| sink.add(place, count);
+                    self.segments[number].each(&overlay.removed[number], postings, add);
+                }
                 Err(error) => outcome = Err(error),
             }
         });
         sink.weight = share;
         outcome
+    }
+
+    fn read(&self, entry: Entry) -> tantivy::Result<BlockSegmentPostings> {
+        let index = self.segments[entry.segment as usize].reader.inverted_index(self.field(entry.kind))?;
+        let start = entry.start as usize;
+        let info = TermInfo {
+            doc_freq: entry.holding,
+            postings_range: start..start + entry.length as usize,
+            positions_range: 0..0,
+        };
+        Ok(index.read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?)
+    }
+
+    /// Calls `sink` with the live places of a word's postings and its count there.
+    fn each_posting(
+        &self,
+        entry: Entry,
+        overlay: &Overlay,
+        sink: &mut impl FnMut(u32, u32),
+    ) -> tantivy::Result<()> {
+        let number = entry.segment as usize;
+        self.segments[number].each(&overlay.removed[number], self.read(entry)?, sink);
+        Ok(())
     }
 
     /// Adds the occurrences of a word in chunks that came since the commit.
@@ -426,6 +507,22 @@ struct Corpus {
     live: usize,
     /// `k1 · (1 − b + b · length / average)` for each of tantivy's 256 lengths.
     norms: [f32; 256],
+}
+
+impl Corpus {
+    /// Whether so many chunks with a word make it one that is not expanded.
+    fn is_common(&self, holding: usize) -> bool {
+        holding >= LEAST_COMMON && holding as f32 > COMMON * self.live as f32
+    }
+
+    #[inline]
+    fn norm(&self, snapshot: &Snapshot, overlay: &Overlay, place: usize) -> f32 {
+        let length = match place.checked_sub(snapshot.all) {
+            None => snapshot.lengths[place],
+            Some(place) => overlay.columns.lengths[place],
+        };
+        self.norms[length as usize]
+    }
 }
 
 /// `ln(1 + (N − df + 0.5) / (df + 0.5))`, above 0.
@@ -484,30 +581,38 @@ impl Pass<'_> {
     /// document frequency as a part of one, `kinship⁴`.
     fn score(&mut self, corpus: &Corpus, term: &QueryTerm) -> tantivy::Result<()> {
         let (snapshot, overlay) = (self.snapshot, self.overlay);
+        if self.score_common(corpus, term)? {
+            return Ok(());
+        }
+        self.occurrences(&term.text)?;
         let tables: Vec<&Table> =
             snapshot.vocabulary.tables().chain(overlay.words(&snapshot.vocabulary)).collect();
-        let kin = match term.identifier {
+        let common = corpus.is_common(self.rows.touched.len());
+        let kin = match term.identifier || common {
             true => Vec::new(),
             false => words::kin(&term.text, &tables, corpus.live, &mut self.rows.room),
         };
-        let mut frequency = self.add(corpus, &term.text, 1.0)?;
-        self.rows.holding.iter().for_each(|&place| self.rows.has_word[place as usize] = true);
+        if kin.is_empty() {
+            self.score_alone(corpus, term);
+            return Ok(());
+        }
+        let mut frequency = self.add(corpus, 1.0, true);
+        // The nearest kin first, and no more chunks than that: what is left out counts least and is walked longest.
+        let mut budget = MOST_KIN_CHUNKS.max(corpus.live / KIN_SHARE);
         for kin in kin {
             let word = tables[kin.table].word(kin.word);
-            let before = self.rows.holding.len();
-            frequency += self.add(corpus, word, kin.kinship)?;
-            if kin.kinship >= words::FORM {
-                let Rows { holding, has_word, .. } = &mut self.rows;
-                holding[before..].iter().for_each(|&place| has_word[place as usize] = true);
+            self.occurrences(word)?;
+            budget = budget.saturating_sub(self.rows.touched.len());
+            let form = kin.kinship >= words::FORM;
+            frequency += self.add(corpus, kin.kinship, form);
+            if form {
                 self.words.push(word.to_owned());
             }
+            if budget == 0 {
+                break;
+            }
         }
-        let gram = if is_ideographic(&term.text) { GRAM_WEIGHT } else { 1.0 };
-        let idf = gram * term.weight * idf(corpus.live, frequency);
-        self.ceiling += idf;
-        if !self.rows.holding.is_empty() {
-            self.known += idf;
-        }
+        let idf = self.weigh(corpus, term, frequency, !self.rows.holding.is_empty());
         let Rows { scores, covered, shares, holding, nearest, .. } = &mut self.rows;
         for place in holding.drain(..) {
             scores[place as usize] += idf * std::mem::take(&mut shares[place as usize]);
@@ -517,37 +622,119 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Adds the occurrences of one word to the shares of the term at hand; how many chunks more hold it, each counted by its
-    /// kinship. Words come by falling kinship.
-    fn add(&mut self, corpus: &Corpus, word: &str, kinship: f32) -> tantivy::Result<f32> {
-        let (snapshot, overlay) = (self.snapshot, self.overlay);
-        let Rows { counts, touched, shares, holding, nearest, .. } = &mut self.rows;
-        let mut sink = Sink { counts, touched, weight: 1.0 };
-        if has_kin(word) {
-            snapshot.add_word(overlay, snapshot.vocabulary.find(word), &mut sink)?;
-            snapshot.add_followed(overlay, word, &mut sink);
-        } else {
-            snapshot.add_term(overlay, word, &mut sink)?;
+    /// The weighted IDF of a term that so many chunks hold; adds it to what can be reached.
+    fn weigh(&mut self, corpus: &Corpus, term: &QueryTerm, frequency: f32, found: bool) -> f32 {
+        let gram = if is_ideographic(&term.text) { GRAM_WEIGHT } else { 1.0 };
+        let idf = gram * term.weight * idf(corpus.live, frequency);
+        self.ceiling += idf;
+        if found {
+            self.known += idf;
         }
+        idf
+    }
+
+    /// Counts the occurrences of one word.
+    fn occurrences(&mut self, word: &str) -> tantivy::Result<()> {
+        let (snapshot, overlay) = (self.snapshot, self.overlay);
+        let Rows { counts, touched, .. } = &mut self.rows;
+        let mut sink = Sink { counts, touched, weight: 1.0 };
+        if !has_kin(word) {
+            return snapshot.add_term(overlay, word, &mut sink);
+        }
+        snapshot.add_word(overlay, snapshot.vocabulary.find(word), &|_| true, &mut sink)?;
+        snapshot.add_followed(overlay, word, &mut sink);
+        Ok(())
+    }
+
+    /// [`Pass::score`] for a term without kin whose occurrences are counted.
+    fn score_alone(&mut self, corpus: &Corpus, term: &QueryTerm) {
+        let (snapshot, overlay) = (self.snapshot, self.overlay);
+        let frequency = self.rows.touched.len();
+        let idf = self.weigh(corpus, term, frequency as f32, frequency > 0);
+        let mut touched = std::mem::take(&mut self.rows.touched);
+        let mut held = self.rows.held(idf);
+        for place in touched.drain(..) {
+            let count = std::mem::take(&mut held.counts[place as usize]);
+            let norm = corpus.norm(snapshot, overlay, place as usize);
+            held.add(place, count, norm, || snapshot.note(overlay, place));
+        }
+        self.rows.touched = touched;
+    }
+
+    /// [`Pass::score`] for a word in so many texts that it is not expanded; false if it is none. Most of a natural question's
+    /// time goes into these, so their postings go straight into the scores.
+    fn score_common(&mut self, corpus: &Corpus, term: &QueryTerm) -> tantivy::Result<bool> {
+        let (snapshot, overlay) = (self.snapshot, self.overlay);
+        if !has_kin(&term.text) {
+            return Ok(false);
+        }
+        let (mut long, mut most) = (Vec::new(), 0);
+        let spot = snapshot.vocabulary.find(&term.text);
+        snapshot.vocabulary.each_place(spot, &mut |entry| {
+            if entry.kind == TEXT {
+                most += entry.holding as usize;
+                long.push(entry);
+            }
+        });
+        if !corpus.is_common(most) {
+            return Ok(false);
+        }
+        // Headings, paths, identifiers and what came since hold it far less often.
+        let Rows { counts, touched, .. } = &mut self.rows;
+        let mut sink = Sink { counts, touched, weight: 1.0 };
+        snapshot.add_word(overlay, spot, &|kind| kind != TEXT, &mut sink)?;
+        snapshot.add_followed(overlay, &term.text, &mut sink);
+        let mut holding = touched.len();
+        for &entry in &long {
+            snapshot.each_posting(entry, overlay, &mut |place, _| {
+                holding += usize::from(counts[place as usize] == 0.0);
+            })?;
+        }
+        let idf = self.weigh(corpus, term, holding as f32, true);
+        let mut touched = std::mem::take(&mut self.rows.touched);
+        let mut held = self.rows.held(idf);
+        for &entry in &long {
+            snapshot.each_posting(entry, overlay, &mut |place, frequency| {
+                let at = place as usize;
+                let count = frequency as f32 + std::mem::take(&mut held.counts[at]);
+                held.add(place, count, corpus.norms[snapshot.lengths[at] as usize], || snapshot.notes[at]);
+            })?;
+        }
+        for place in touched.drain(..) {
+            let count = std::mem::take(&mut held.counts[place as usize]);
+            if count > 0.0 {
+                let norm = corpus.norm(snapshot, overlay, place as usize);
+                held.add(place, count, norm, || snapshot.note(overlay, place));
+            }
+        }
+        self.rows.touched = touched;
+        Ok(true)
+    }
+
+    /// Adds the counted occurrences of a word to the shares of the term at hand; how many chunks more hold the term, each
+    /// counted by its kinship. Words come by falling kinship; `form`: a chunk that holds this one holds the term.
+    fn add(&mut self, corpus: &Corpus, kinship: f32, form: bool) -> f32 {
+        let (snapshot, overlay) = (self.snapshot, self.overlay);
+        let Rows { counts, touched, shares, holding, nearest, has_word, .. } = &mut self.rows;
         let before = holding.len();
         for place in touched.drain(..) {
             let at = place as usize;
             let count = std::mem::take(&mut counts[at]);
-            let length = match at.checked_sub(snapshot.all) {
-                None => snapshot.lengths[at],
-                Some(at) => overlay.columns.lengths[at],
-            };
             let share = &mut shares[at];
             if *share == 0.0 {
                 holding.push(place);
+                if form {
+                    has_word.set(place);
+                }
             }
-            *share = 1.0 - (1.0 - *share) * (1.0 - kinship * count / (count + corpus.norms[length as usize]));
+            *share =
+                1.0 - (1.0 - *share) * (1.0 - kinship * count / (count + corpus.norm(snapshot, overlay, at)));
             if count >= 1.0 {
                 let nearest = &mut nearest[snapshot.note(overlay, place) as usize];
                 *nearest = nearest.max(kinship);
             }
         }
-        Ok(kinship.powi(4) * (holding.len() - before) as f32)
+        kinship.powi(4) * (holding.len() - before) as f32
     }
 
     /// What a chunk's score is multiplied by for what its note has of the query: `1 + C · covered⁴`, where `covered` is the
@@ -595,7 +782,7 @@ impl LexicalPass for Pass<'_> {
                     if bm25 >= best.threshold
                         && self.sources.checked_shr(columns.facts[place].source.into()).unwrap_or(0) & 1 == 1
                     {
-                        let held = self.rows.has_word[part.base() as usize + place];
+                        let held = self.rows.has_word.has(part.base() + place as u32);
                         best.offer(LexicalHit { id: columns.ids[place], bm25, held });
                     }
                 }
@@ -613,7 +800,7 @@ impl LexicalPass for Pass<'_> {
                 let score = self.rows.scores[place as usize];
                 if score > 0.0 {
                     hit.bm25 = score * self.coverage(self.snapshot.note(self.overlay, place));
-                    hit.held = self.rows.has_word[place as usize];
+                    hit.held = self.rows.has_word.has(place);
                 }
             }
             hit

@@ -36,6 +36,12 @@ impl Bits {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// No bit is set, and there is room for so many.
+    pub(super) fn clear(&mut self, places: usize) {
+        self.0.clear();
+        self.0.resize(places.div_ceil(64), 0);
+    }
 }
 
 /// Where a term stands: place and count, by place.
