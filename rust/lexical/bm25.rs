@@ -393,8 +393,8 @@ impl Snapshot {
         let (ceiling, known, words) = (0.0, 0.0, Vec::new());
         let mut pass = Pass { snapshot: self, overlay, parts, rows, sources, ceiling, known, words };
         for term in terms {
-            pass.score(&corpus, term)?;
             pass.words.push(term.text.clone());
+            pass.score(&corpus, term)?;
         }
         for term in characters(terms) {
             pass.score(&corpus, &term)?;
@@ -603,7 +603,7 @@ impl Pass<'_> {
             let word = tables[kin.table].word(kin.word);
             self.occurrences(word)?;
             budget = budget.saturating_sub(self.rows.touched.len());
-            let form = kin.kinship >= words::FORM;
+            let form = words::is_form(&term.text, word, kin.kinship);
             frequency += self.add(corpus, kin.kinship, form);
             if form {
                 self.words.push(word.to_owned());

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tantivy::fieldnorm::FieldNormReader;
 
 use super::*;
-use crate::text::{for_each_term, query_terms};
+use crate::text::{characters, for_each_term, is_ideographic, query_terms};
 
 const EVERYWHERE: u8 = 0b111;
 
@@ -85,9 +85,14 @@ fn reference(entries: &[Entry], query: &[QueryTerm]) -> BTreeMap<u64, f64> {
     let total = entries.len() as f64;
     let average = (entries.iter().map(length).sum::<f64>() / total).max(1.0);
     let holding = |term: &str| entries.iter().filter(|entry| count(entry, term) > 0.0).count() as f64;
+    let more = characters(query);
     let known: Vec<(&str, f64)> = query
         .iter()
-        .map(|term| (&term.text[..], holding(&term.text), f64::from(term.weight)))
+        .chain(&more)
+        .map(|term| {
+            let gram = if is_ideographic(&term.text) { 0.6 } else { 1.0 };
+            (&term.text[..], holding(&term.text), gram * f64::from(term.weight))
+        })
         .filter(|&(_, holding, _)| holding > 0.0)
         .map(|(term, holding, weight)| {
             (term, weight * (1.0 + (total - holding + 0.5) / (holding + 0.5)).ln())
@@ -102,7 +107,7 @@ fn reference(entries: &[Entry], query: &[QueryTerm]) -> BTreeMap<u64, f64> {
     let gain = f64::from(bm25::COVERAGE);
     let mut scores = BTreeMap::new();
     for entry in entries {
-        let norm = 1.2 * (1.0 - 0.75 + 0.75 * length(entry) / average);
+        let norm = 1.2 * (1.0 - 0.8 + 0.8 * length(entry) / average);
         let share = |term| count(entry, term) / (count(entry, term) + norm);
         let bm25: f64 = known.iter().map(|&(term, idf)| idf * share(term)).sum();
         if bm25 > 0.0 {

@@ -26,8 +26,11 @@ const LEAST_COSINE: f32 = 0.1;
 const KINSHIP_POWER: f32 = 1.3;
 /// The most kin of one word.
 const MOST_KIN: usize = 64;
-/// From here on a word is taken for a form of the other: `decided` for `decide`.
-pub(super) const FORM: f32 = 0.5;
+/// Words that are nearer than this are taken for forms of one word,
+const FORM: f32 = 0.5;
+/// and so are words that begin with the same letters, so many at least and this share of the longer one.
+const FORM_LETTERS: usize = 4;
+const FORM_SHARE: f32 = 0.6;
 
 /// Where the postings of a word lie: segment (as numbered by the table), kind of field, bytes in that field's postings, and
 /// how many chunks they hold.
@@ -365,6 +368,13 @@ pub(super) fn kin(term: &str, tables: &[&Table], chunks: usize, room: &mut Room)
     all
 }
 
+/// Whether `word` is taken for a form of `term`, as `decided` is of `deciding`: what shows it holds the term.
+pub(super) fn is_form(term: &str, word: &str, kinship: f32) -> bool {
+    let same = term.chars().zip(word.chars()).take_while(|(one, other)| one == other).count();
+    let longer = term.chars().count().max(word.chars().count());
+    kinship >= FORM || same >= FORM_LETTERS && same as f32 >= FORM_SHARE * longer as f32
+}
+
 /// Runs of equal keys: where each begins, and its pairs.
 fn runs(pairs: &[(u64, u32)]) -> impl Iterator<Item = (usize, &[(u64, u32)])> {
     let mut at = 0;
@@ -453,6 +463,19 @@ mod tests {
                 prop_assert_eq!(clear(&named), clear(&right));
             }
         }
+    }
+
+    #[test]
+    fn forms_begin_alike() {
+        for (term, word) in [("deciding", "decided"), ("frist", "fristen"), ("harbour", "harbours")] {
+            assert!(is_form(term, word, 0.3), "{term} {word}");
+        }
+        for (term, word) in
+            [("decide", "decimal"), ("winter", "printer"), ("frist", "verjahrungsfrist"), ("so", "sow")]
+        {
+            assert!(!is_form(term, word, 0.45), "{term} {word}");
+        }
+        assert!(is_form("gebucht", "buchte", 0.5));
     }
 
     #[test]

@@ -144,7 +144,7 @@ mod tests {
         // 1 - (1 - 0.25 / 1.4)^1.4 and 1 - (1 - 1 / 1.4)^1.4.
         assert!((text_score(3.0, 12.0) - 0.240_727).abs() < 1e-6);
         assert!((text_score(12.0, 12.0) - 0.826_896_9).abs() < 1e-6);
-        assert_eq!(text_score(16.8, 12.0), 1.0);
+        assert_eq!(text_score(16.81, 12.0), 1.0);
         assert_eq!(text_score(19.0, 12.0), 1.0);
     }
 
