@@ -467,6 +467,12 @@ impl Snapshot {
         Ok(index.read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?)
     }
 
+    /// Whether all chunks of the segment that `entry` lies in are live.
+    fn is_whole(&self, entry: Entry, overlay: &Overlay) -> bool {
+        let number = entry.segment as usize;
+        self.segments[number].reader.alive_bitset().is_none() && overlay.removed[number].is_empty()
+    }
+
     /// Calls `sink` with the live places of a word's postings and its count there.
     fn each_posting(
         &self,
@@ -685,7 +691,12 @@ impl Pass<'_> {
         snapshot.add_word(overlay, spot, &|kind| kind != TEXT, &mut sink)?;
         snapshot.add_followed(overlay, &term.text, &mut sink);
         let mut holding = touched.len();
+        let nothing_else = touched.is_empty();
         for &entry in &long {
+            if nothing_else && self.snapshot.is_whole(entry, overlay) {
+                holding += entry.holding as usize;
+                continue;
+            }
             snapshot.each_posting(entry, overlay, &mut |place, _| {
                 holding += usize::from(counts[place as usize] == 0.0);
             })?;
