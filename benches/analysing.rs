@@ -1,8 +1,11 @@
-//! How fast words are found: the floor under every re-index, and under every snippet.
+//! How fast words are found: the floor under every re-index, and under every snippet; and the time in a question.
+
+use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use memgrep::snippet::snippet;
 use memgrep::text::{for_each_term, query_terms, token_estimate, token_set};
+use memgrep::when::time_of_question;
 
 /// About 200 kB of notes in one manner of writing.
 fn notes(manner: &str) -> String {
@@ -53,5 +56,18 @@ fn one_chunk(bench: &mut Criterion) {
     bench.bench_function("snippet of a chunk", |bench| bench.iter(|| snippet(chunk, &terms, 700)));
 }
 
-criterion_group!(benches, finding_words, one_chunk);
+fn a_question(bench: &mut Criterion) {
+    let mut group = bench.benchmark_group("time of a question");
+    for (name, question) in [
+        ("none", "where is the spare key of the bicycle shed, and who has the other one?"),
+        ("english", "what did we decide about the retention plan between the end of March and last Tuesday?"),
+        ("german", "Was haben wir Anfang März letzten Jahres über die Übergangsregelung beschlossen?"),
+        ("chinese", "上个月底我们在图书馆决定了什么？去年三月的会议纪要在哪里？"),
+    ] {
+        group.bench_function(name, |bench| bench.iter(|| time_of_question(black_box(question), 20_635)));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, finding_words, one_chunk, a_question);
 criterion_main!(benches);

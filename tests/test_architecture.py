@@ -18,6 +18,7 @@ RUST = ROOT / "rust"
 PYTHON = ROOT / "python" / "memgrep"
 
 RUST_ARROWS = {
+    "calendar": "",
     "chunk": "note text",
     "embed": "error",
     "error": "",
@@ -25,13 +26,14 @@ RUST_ARROWS = {
     "lexical": "error text",
     "note": "",
     "python": "chunk embed error index rank scan store syntax vector",
-    "rank": "error vector",
+    "rank": "calendar error vector",
     "scan": "error",
     "snippet": "text",
     "store": "chunk error scan text vector",
     "syntax": "error",
     "text": "",
     "vector": "error",
+    "when": "calendar text",
 }
 
 # The crates that decide something, and the only modules that name them.

@@ -9,7 +9,7 @@ use unicode_normalization::char::{compose, decompose_compatible, is_combining_ma
 
 /// What a character is to the words around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// A letter without upper case form or in lower case.
     Lower,
     /// A letter in upper case.
@@ -53,7 +53,7 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 });
 
 /// The class of `c`.
-pub(super) fn class(c: char) -> Class {
+pub(crate) fn class(c: char) -> Class {
     match c {
         FIRST..=LAST => ENTRIES[c as usize - FIRST as usize].class,
         '\u{4e00}'..='\u{9fff}'

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use compound::Compound;
 pub use estimate::token_estimate;
 pub use fold::fold;
-use fold::{Class, class};
+pub(crate) use fold::{Class, class};
 pub use kin::{has_kin, letter_grams};
 
 /// Raised whenever the terms of any text change; part of the index fingerprint.
