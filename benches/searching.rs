@@ -8,7 +8,7 @@ use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use memgrep::chunk::Chunking;
-use memgrep::index::{AUTO_DECAY_FLOOR, Engine, Index, SearchOptions, SyncOptions};
+use memgrep::index::{AUTO_DECAY_FLOOR, Engine, Filter, Index, SearchOptions, SyncOptions};
 use memgrep::rank::Fusion;
 use memgrep::rank::decay::Decay;
 use memgrep::rank::hybrid::Shares;
@@ -21,7 +21,7 @@ fn options() -> SearchOptions {
     SearchOptions {
         max_results: 6,
         min_score: 0.35,
-        sources: 0b101,
+        filter: Filter { sources: 0b101, ..Filter::default() },
         today: 20_454,
         fusion: Fusion::Absolute,
         weights: None,

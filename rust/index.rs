@@ -2,6 +2,7 @@
 
 mod derived;
 mod embedding;
+mod filter;
 mod search;
 mod status;
 mod sync;
@@ -19,6 +20,7 @@ use crate::store::{KnownNote, Selected, Store};
 use derived::Derived;
 
 pub use derived::Engine;
+pub use filter::Filter;
 pub use search::{AUTO_DECAY_FLOOR, Hit, POOL_UNIT, SearchOptions, SearchResult};
 pub use status::Status;
 pub use sync::{Progress, SyncOptions, SyncReport};

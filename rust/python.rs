@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use crate::chunk::Chunking;
 use crate::embed;
 use crate::error::{Error, Result};
-use crate::index::{self, Engine, SearchOptions, SyncOptions};
+use crate::index::{self, Engine, Filter, SearchOptions, SyncOptions};
 use crate::rank::decay::Decay;
 use crate::rank::hybrid::Shares;
 use crate::rank::{self, Fusion, PathMatch};
@@ -418,9 +418,10 @@ impl Index {
         without_gil(py, || self.0.publish(wait_ms))
     }
 
-    /// Finds the best chunks.
-    #[pyo3(signature = (query, vector, *, today, max_results = 6, min_score = 0.35, sources = None,
-                        fusion = "absolute", encoder = true, vector_weight = None, text_weight = None, decay = "auto",
+    /// Finds the best chunks. `since` and `until` are days since 1970-01-01, both included.
+    #[pyo3(signature = (query, vector, *, today, max_results = 6, min_score = 0.35, sources = None, since = None,
+                        until = None, path = None, fusion = "absolute", encoder = true,
+                        vector_weight = None, text_weight = None, decay = "auto",
                         half_life_days = 30.0, decay_floor = None, extra_fades = false, mmr_lambda = Some(0.7),
                         candidate_multiplier = 4, snippet_chars = 700))]
     #[allow(clippy::too_many_arguments, reason = "the boundary takes plain values by name")]
@@ -433,6 +434,9 @@ impl Index {
         max_results: usize,
         min_score: f32,
         sources: Option<Vec<String>>,
+        since: Option<i64>,
+        until: Option<i64>,
+        path: Option<String>,
         fusion: &str,
         encoder: bool,
         vector_weight: Option<f32>,
@@ -449,7 +453,7 @@ impl Index {
         let options = SearchOptions {
             max_results: max_results.max(1),
             min_score,
-            sources: source_bits(sources.as_deref())?,
+            filter: Filter { sources: source_bits(sources.as_deref())?, since, until, path },
             today,
             fusion: match fusion {
                 "absolute" => Fusion::Absolute,

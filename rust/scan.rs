@@ -6,6 +6,7 @@ mod walk;
 
 use std::path::PathBuf;
 
+pub use self::rules::PathPattern;
 use self::walk::Walk;
 use crate::error::Result;
 

@@ -163,12 +163,17 @@ class Library:
             return memory.index().to_json()
 
     def search(
-        self, query: str, max_results: int | None = None, min_score: float | None = None, **more: object
+        self,
+        query: str,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        only: Mapping[str, str] | None = None,
+        **more: object,
     ) -> Any:
         with self.ws.memory(**more) as memory:
             # A group chat: not cited, as on the command line.
-            answer = memory.search(query, max_results=max_results, min_score=min_score, session="x:group")
-            return answer.to_json()
+            options = {"max_results": max_results, "min_score": min_score, "session": "x:group"}
+            return memory.search(query, **options, **(only or {})).to_json()
 
     def get(self, path: str, start: int | None = None, lines: int | None = None) -> Any:
         from memgrep import memory_get
@@ -191,9 +196,15 @@ class Command:
         return self.ws.ran("index", **more)
 
     def search(
-        self, query: str, max_results: int | None = None, min_score: float | None = None, **more: object
+        self,
+        query: str,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        only: Mapping[str, str] | None = None,
+        **more: object,
     ) -> Any:
-        options = [f"--max-results={max_results}"] if max_results is not None else []
+        options = [f"--{name}={value}" for name, value in (only or {}).items()]
+        options += [f"--max-results={max_results}"] if max_results is not None else []
         options += [f"--min-score={min_score}"] if min_score is not None else []
         return self.ws.ran("search", *options, "--", query, **more)
 

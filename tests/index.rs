@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use memgrep::chunk::Chunking;
 use memgrep::error::Error;
-use memgrep::index::{Engine, Index, SearchOptions, SyncOptions, SyncReport};
+use memgrep::index::{Engine, Filter, Index, SearchOptions, SyncOptions, SyncReport};
 use memgrep::rank::Fusion;
 use memgrep::rank::decay::Decay;
 use memgrep::rank::hybrid::Shares;
@@ -72,7 +72,7 @@ fn asked() -> SearchOptions {
     SearchOptions {
         max_results: 6,
         min_score: 0.35,
-        sources: u8::MAX,
+        filter: Filter::default(),
         today: 20_000,
         fusion: Fusion::Absolute,
         weights: None,

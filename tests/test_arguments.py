@@ -23,7 +23,11 @@ def test_what_is_not_said_has_its_default():
         "query": ["lantern"],
         "max_results": None,
         "min_score": None,
-        "corpus": "memory",
+        "corpus": None,
+        "since": None,
+        "until": None,
+        "path": None,
+        "source": None,
         "explain": False,
     }
 

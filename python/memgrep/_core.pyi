@@ -198,6 +198,9 @@ class Index:
         max_results: int = 6,
         min_score: float = 0.35,
         sources: Sequence[str] | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        path: str | None = None,
         fusion: str = "absolute",
         encoder: bool = True,
         vector_weight: float | None = None,
@@ -214,6 +217,7 @@ class Index:
 
         encoder: the vectors come from a model that reads texts as a whole; false for a table of tokens, which counts less
         where the weights are not set.
+        since, until: days, both included; notes without a day are left out. path: a folder, a note or a glob.
         """
     def status(self) -> dict[str, object]:
         """files, chunks, vectors, pending, failed, generation, fingerprint, engine, dims, sizes in bytes, cache, last_sync."""

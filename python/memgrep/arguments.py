@@ -127,7 +127,11 @@ COMMANDS = {
             "-n", "--max-results", metavar="N", read=_number, text="how many results at most, 1 to 2000"
         ),
         Argument("--min-score", metavar="X", read=_number, text="leave out what scores lower, 0 to 1"),
-        Argument("--corpus", metavar="WHAT", default="memory", text="memory, sessions or all"),
+        Argument("--corpus", metavar="WHAT", text="memory (if not said), sessions or all"),
+        Argument("--since", metavar="DAY", text="only notes of this day or later, such as 2026-03-01"),
+        Argument("--until", metavar="DAY", text="only notes of this day or earlier"),
+        Argument("--path", metavar="PATTERN", text="only this folder, note or glob, such as memory/projects"),
+        Argument("--source", metavar="WHAT", text="only memory, extra or sessions"),
         Argument("--explain", default=False, text="show the factors of every score"),
     ),
     "get": Command(

@@ -210,6 +210,10 @@ def search(door: _Door, options: "Options") -> int:
         max_results=options.max_results,
         min_score=options.min_score,
         corpus=options.corpus,
+        since=options.since,
+        until=options.until,
+        path=_decoded(options.path) if options.path is not None else None,
+        source=options.source,
         # A command line is no chat: cited only if the settings say so.
         session="command:group",
     )

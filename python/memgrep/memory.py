@@ -21,7 +21,7 @@ from memgrep.errors import (
 from memgrep.hits import Answer, Fallback, cites
 from memgrep.printable import one_line
 from memgrep.provider import Provider
-from memgrep.search import CORPORA, ask, check_question, today, unavailable
+from memgrep.search import CORPORA, ask, check_question, read_filter, today, unavailable
 from memgrep.sync import Report, Vectors, sync_notes
 from memgrep.upkeep import Upkeep, count, select
 from memgrep.workspace import ONLY_READ, check, must_be_there, only_read
@@ -29,6 +29,7 @@ from memgrep.workspace import ONLY_READ, check, must_be_there, only_read
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
     from types import TracebackType
     from typing import Any, Self
 
@@ -93,25 +94,35 @@ class Memory:
         *,
         max_results: int | None = None,
         min_score: float | None = None,
-        corpus: str = "memory",
+        corpus: str | None = None,
+        since: "str | date | None" = None,
+        until: "str | date | None" = None,
+        path: str | None = None,
+        source: str | None = None,
         session: str | None = None,
     ) -> Answer:
         """The best hits for a question, best first.
 
-        `max_results` 1..2000 and `min_score` 0..1 are the settings' unless given; `corpus` is memory,
-        sessions or all. `session`, the key of the chat, decides about citations when these are `auto`.
+        `max_results` 1..2000 and `min_score` 0..1 are the settings' unless given; `corpus` is memory (the
+        default), sessions or all. `session`, the key of the chat, decides about citations when these are
+        `auto`.
+
+        Only notes that pass every filter answer: `since` and `until` are days (`2026-03-01`), both included,
+        and leave out notes without a date; `path` is a folder, a note or a glob such as
+        `memory/**/2026-*.md`; `source` is memory, extra or sessions.
 
         Raises `ValueError` for an argument out of range, `WorkspaceUnavailable` when the folder of the notes is not
         there and `IndexUnavailable` when the index cannot be read.
         """
-        check_question(query, max_results, min_score, corpus)
+        check_question(query, max_results, min_score, corpus, source)
+        only = read_filter(since, until, path)
         settings = self.settings
         if not settings.enabled:
             return unavailable("memory search is switched off", "set memory.search.enabled to true", settings)
-        sources = _sources(settings, corpus)
+        sources = _sources(settings, corpus, source)
         if not sources:
             return unavailable(
-                f"searching {corpus} is not enabled",
+                f"searching {source or corpus or 'memory'} is not enabled",
                 'set memory.search.sources to ["memory", "sessions"] and experimental.sessionMemory to true',
                 settings,
             )
@@ -131,6 +142,7 @@ class Memory:
                 vectors=vectors,
                 today=self._clock() if self._clock else today(settings.time_zone),
                 sources=sources,
+                only=only,
                 max_results=max_results,
                 min_score=min_score,
                 cited=cites(settings.citations, session),
@@ -420,10 +432,11 @@ def _left_out(only: list[str] | None, synced: "SyncReport", settings: "Settings"
     return [(path, reasons[path]) for path in only or () if path in reasons]
 
 
-def _sources(settings: "Settings", corpus: str) -> tuple[str, ...]:
-    """What a corpus means with these settings; extra paths belong to memory."""
+def _sources(settings: "Settings", corpus: str | None, source: str | None) -> tuple[str, ...]:
+    """What a corpus, or one source, means with these settings; extra paths belong to memory."""
     allowed = {*settings.sources, *(["extra"] if "memory" in settings.sources else [])}
-    return tuple(source for source in CORPORA[corpus] if source in allowed)
+    asked = CORPORA[corpus or "memory"] if source is None else (source,)
+    return tuple(one for one in asked if one in allowed)
 
 
 def _cause(error: ProviderError) -> str:

@@ -1,16 +1,28 @@
 """The read side: a question becomes a vector or none, the core ranks, the answer says how it came about."""
 
 from memgrep.hits import Answer, Explanation, Hit, cite
+from memgrep.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import date
 
     from memgrep import _core
     from memgrep.config import Settings
     from memgrep.embeddings import Embedder
 
-__all__ = ["CORPORA", "MAX_RESULTS", "ask", "check_question", "today", "unavailable"]
+__all__ = [
+    "CORPORA",
+    "MAX_RESULTS",
+    "SOURCES",
+    "Filter",
+    "ask",
+    "check_question",
+    "read_filter",
+    "today",
+    "unavailable",
+]
 
 MAX_RESULTS = 2000
 """The most hits one search gives."""
@@ -18,8 +30,24 @@ MAX_RESULTS = 2000
 CORPORA = {"memory": ("memory", "extra"), "sessions": ("sessions",), "all": ("memory", "extra", "sessions")}
 """What `corpus` means in sources."""
 
+SOURCES = CORPORA["all"]
+"""Where a note can come from."""
 
-def check_question(query: object, max_results: object, min_score: object, corpus: object) -> None:
+
+class Filter(Record):
+    """Which notes may answer: days since 1970-01-01, both included, and a pattern for paths; None is no filter."""
+
+    since: int | None = None
+    until: int | None = None
+    path: str | None = None
+
+
+EVERY_NOTE = Filter()
+
+
+def check_question(
+    query: object, max_results: object, min_score: object, corpus: object, source: object = None
+) -> None:
     """A `ValueError` that names the argument and what is allowed (F136); None always means the setting."""
     if not isinstance(query, str):
         raise ValueError(f"query must be a text, not {query!r}")
@@ -29,8 +57,42 @@ def check_question(query: object, max_results: object, min_score: object, corpus
     number = isinstance(min_score, int | float) and not isinstance(min_score, bool)
     if min_score is not None and not (number and 0 <= min_score <= 1):  # type: ignore[operator]  # a number, just checked
         raise ValueError(f"minScore must be a number from 0 to 1, not {min_score!r}")
-    if corpus not in CORPORA:
+    if corpus is not None and corpus not in CORPORA:
         raise ValueError(f"corpus must be one of {', '.join(CORPORA)}, not {corpus!r}")
+    if source is not None and source not in SOURCES:
+        raise ValueError(f"source must be one of {', '.join(SOURCES)}, not {source!r}")
+    if corpus is not None and source is not None and source not in CORPORA[str(corpus)]:
+        raise ValueError(f"source {source} is not in corpus {corpus}; leave corpus out")
+
+
+def read_filter(since: "str | date | None", until: "str | date | None", path: str | None) -> Filter:
+    """The arguments of a search as a filter; a `ValueError` names the one that cannot be meant."""
+    first, last = _day("since", since), _day("until", until)
+    if first is not None and last is not None and first > last:
+        raise ValueError(f"since {since} is later than until {until}; swap them")
+    if path is not None and not (isinstance(path, str) and path.strip()):
+        raise ValueError(
+            f"path must be a folder, a note or a glob such as memory/projects or memory/**/2026-*.md, not {path!r}"
+        )
+    # As in a question: half of a surrogate pair is in no path.
+    return Filter(since=first, until=last, path=path and path.encode("utf-8", "replace").decode())
+
+
+def _day(name: str, value: "str | date | None") -> int | None:
+    """Days since 1970-01-01."""
+    if value is None:
+        return None
+    from datetime import date
+
+    text = str(value)
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    # The standard library reads 20260301 and 2026-W09-7 too.
+    if day is None or day.isoformat() != text:
+        raise ValueError(f"{name} must be a day such as 2026-03-01, not {value!r}")
+    return day.toordinal() - 719_163
 
 
 def today(time_zone: str | None, now: float | None = None) -> int:
@@ -72,13 +134,14 @@ def ask(
     embedder: "Embedder | None",
     today: int,
     sources: "Sequence[str]",
+    only: Filter = EVERY_NOTE,
     max_results: int | None = None,
     min_score: float | None = None,
     cited: bool = False,
     catch_up: "Callable[[], bool] | None" = None,
     vectors: "dict[str, bytes | None] | None" = None,
 ) -> Answer:
-    """One question, one crossing into the core.
+    """One question, one crossing into the core. `sources` and `only` say which notes may answer.
 
     `catch_up` is called when chunks have no vector yet; if it says that it made some, the question is asked
     once more. `vectors` keeps the question's vectors by fingerprint: a question that is asked again is embedded
@@ -98,7 +161,7 @@ def ask(
     if not hybrid.enabled and vector is not None:
         weights = (1.0, 0.0)
 
-    def searched(sources: "Sequence[str] | None") -> "_core.SearchResult":
+    def searched() -> "_core.SearchResult":
         return index.search(
             query,
             vector,
@@ -106,6 +169,9 @@ def ask(
             max_results=max_results or settings.query.max_results,
             min_score=settings.query.min_score if min_score is None else min_score,
             sources=sources,
+            since=only.since,
+            until=only.until,
+            path=only.path,
             fusion=hybrid.fusion,
             encoder=embedder is None or embedder.provider != "static",
             vector_weight=weights[0],
@@ -118,17 +184,9 @@ def ask(
             mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
         )
 
-    def found_now() -> "_core.SearchResult":
-        # Leaving sources out costs the core several times the search; mostly there is nothing to leave out.
-        if "memory" in sources and "extra" in sources:
-            found = searched(None)
-            if all(hit.source in sources for hit in found.hits):
-                return found
-        return searched(sources)
-
-    found = found_now()
+    found = searched()
     if catch_up is not None and found.pending and catch_up():
-        found = found_now()
+        found = searched()
     return Answer(
         hits=tuple(_hit(hit, cited) for hit in found.hits),
         provider=embedder.provider if embedder is not None else "none",

@@ -9,11 +9,12 @@ from memgrep.errors import MemgrepError, NoteRefused
 from memgrep.files import MAX_CHARS, PAGE_LINES
 from memgrep.memory import Memory
 from memgrep.records import Record
-from memgrep.search import CORPORA, MAX_RESULTS, unavailable
+from memgrep.search import CORPORA, MAX_RESULTS, SOURCES, unavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import date
     from typing import Any
 
     from memgrep.hits import Answer
@@ -37,13 +38,26 @@ def memory_search(
     *,
     max_results: int | None = None,
     min_score: float | None = None,
-    corpus: str = "memory",
+    corpus: str | None = None,
+    since: "str | date | None" = None,
+    until: "str | date | None" = None,
+    path: str | None = None,
+    source: str | None = None,
     session: str | None = None,
     explain: bool = False,
 ) -> "dict[str, Any]":
     """The document of a search; a memory that cannot be asked is a document too, with error and action."""
     answer = answered(
-        memory, query, max_results=max_results, min_score=min_score, corpus=corpus, session=session
+        memory,
+        query,
+        max_results=max_results,
+        min_score=min_score,
+        corpus=corpus,
+        since=since,
+        until=until,
+        path=path,
+        source=source,
+        session=session,
     )
     return answer.to_json(explain=explain)
 
@@ -180,6 +194,34 @@ TOOLS: dict[str, Tool] = {
                     kind="string",
                     choices=tuple(CORPORA),
                     text="Where to search: notes (memory, the default), past sessions, or all.",
+                ),
+                Argument(
+                    name="since",
+                    python="since",
+                    kind="string",
+                    text=(
+                        "Only notes of this day or later, as 2026-03-01; leaves out notes without a date. For a "
+                        "rough time just say it in the question."
+                    ),
+                ),
+                Argument(
+                    name="until",
+                    python="until",
+                    kind="string",
+                    text="Only notes of this day or earlier, as 2026-03-31; leaves out notes without a date.",
+                ),
+                Argument(
+                    name="path",
+                    python="path",
+                    kind="string",
+                    text="Only notes in this folder, this note, or this glob: memory/projects, memory/**/2026-*.md.",
+                ),
+                Argument(
+                    name="source",
+                    python="source",
+                    kind="string",
+                    choices=SOURCES,
+                    text="Only notes from there: memory, extra (configured folders beside it) or sessions.",
                 ),
             ),
             run=memory_search,

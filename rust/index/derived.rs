@@ -7,9 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Index, beside, unpoisoned};
 use crate::error::Result;
-use crate::lexical::{Facts, Lexical, LexicalChunk};
+use crate::lexical::{Facts, Lexical, LexicalChunk, note_key};
 use crate::note::plain;
 use crate::rank::decay::dated;
+use crate::scan::PathPattern;
 use crate::store::{Delta, Named, Selected, Store, StoredChunk};
 use crate::vector::exact::Exact;
 use crate::vector::rows::Rows;
@@ -48,15 +49,15 @@ pub struct Derived {
     engine: Engine,
     /// Chunks never change and no id is used twice, so what was read once stays true.
     words: Mutex<FxHashMap<u64, Vec<u64>>>,
-    /// Chunks outside of some sources at a generation.
-    outside: Mutex<Option<Outside>>,
+    /// The notes a pattern was asked for last.
+    below: Mutex<Option<Below>>,
 }
 
-/// Chunks of other sources than those in `sources`, at a generation of the text.
-struct Outside {
+/// The keys of the notes whose paths a pattern matches, at a generation of the text.
+struct Below {
     generation: u64,
-    sources: u8,
-    chunks: Arc<FxHashSet<u64>>,
+    pattern: String,
+    notes: Arc<FxHashSet<u64>>,
 }
 
 /// The vector index of one fingerprint.
@@ -134,7 +135,7 @@ impl Derived {
             row_file: beside(store, "rows"),
             engine,
             words: Mutex::default(),
-            outside: Mutex::default(),
+            below: Mutex::default(),
         }
     }
 
@@ -260,18 +261,21 @@ impl Derived {
         Ok(())
     }
 
-    /// Chunks of sources that are not in `sources` (bit `1 << source`), asked of the store once a generation.
-    pub(super) fn outside(&self, store: &Store, sources: u8) -> Result<Arc<FxHashSet<u64>>> {
+    /// The keys of the notes whose paths `pattern` matches, asked of the store once a generation.
+    pub(super) fn notes_below(&self, store: &Store, pattern: &str) -> Result<Arc<FxHashSet<u64>>> {
         let generation = store.text_generation()?;
-        let mut kept = unpoisoned(self.outside.lock());
+        let mut kept = unpoisoned(self.below.lock());
         if let Some(known) = kept.as_ref()
-            && (known.generation, known.sources) == (generation, sources)
+            && (known.generation, known.pattern.as_str()) == (generation, pattern)
         {
-            return Ok(Arc::clone(&known.chunks));
+            return Ok(Arc::clone(&known.notes));
         }
-        let chunks: Arc<FxHashSet<u64>> = Arc::new(store.chunks_outside(sources)?.into_iter().collect());
-        *kept = Some(Outside { generation, sources, chunks: Arc::clone(&chunks) });
-        Ok(chunks)
+        let wanted = PathPattern::new(pattern)?;
+        let paths = store.paths()?;
+        let notes = paths.iter().filter(|path| wanted.matches(path)).map(|path| note_key(path)).collect();
+        let notes = Arc::new(notes);
+        *kept = Some(Below { generation, pattern: pattern.to_owned(), notes: Arc::clone(&notes) });
+        Ok(notes)
     }
 
     /// A chunk's word set for MMR.

@@ -1,10 +1,11 @@
 //! From a question to hits: one read pass over one snapshot.
 
-use std::sync::Arc;
+use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::derived::{Derived, catch_up_lexical, facts_of};
+use super::derived::{Built, Derived, catch_up_lexical, facts_of};
+use super::filter::{Allowed, Days, Filter};
 use super::{Index, unpoisoned};
 use crate::error::{Error, Result};
 use crate::lexical::{Facts, Lexical, note_key};
@@ -12,14 +13,12 @@ use crate::note::plain;
 use crate::rank::decay::Decay;
 use crate::rank::hybrid::{Shares, text_score};
 use crate::rank::{Candidate, Explanation, Fusion, PathMatch, RankOptions, Ranked};
-use crate::scan::Source;
 use crate::snippet::snippet;
 use crate::store::{ChunkFacts, Selected, Store, StoreVectors, stem_key};
 use crate::text::query_terms;
 use crate::vector::rows::RowsOr;
-use crate::vector::{Spread, Vectors, cosine, unpack};
+use crate::vector::{Spread, VectorHit, Vectors, cosine, unpack};
 
-const DAY_NS: i64 = 86_400_000_000_000;
 /// The first pool holds so many candidates of each side times the multiplier, whatever the number of results asked for:
 /// a pool that grew with it would let the first hits of a longer list differ from a shorter one.
 pub const POOL_UNIT: usize = 24;
@@ -35,8 +34,8 @@ pub struct SearchOptions {
     pub max_results: usize,
     /// 0..1; keyword hits below fill free places.
     pub min_score: f32,
-    /// Bit `1 << source` for every source that may answer.
-    pub sources: u8,
+    /// Which notes may answer.
+    pub filter: Filter,
     /// Today in the user's time zone, days since 1970-01-01.
     pub today: i64,
     /// How the two scores are merged.
@@ -219,14 +218,16 @@ impl Search<'_> {
             )));
         }
         let weighted = query_terms(self.query);
-        let mut pass = lexical.pass(&weighted, self.options.sources)?;
-        let outside = self.outside()?;
+        let mut pass = lexical.pass(&weighted)?;
+        let present = lexical.sources();
+        let days = Days::new(present, self.options.extra_fades, self.store)?;
+        let allowed = Allowed::new(&self.options.filter, (present, &days), self.derived, self.store)?;
         let mut chosen: Vec<Ranked> = Vec::new();
         let mut taken = FxHashSet::default();
         let mut pool = POOL_UNIT * self.options.candidate_multiplier.clamp(1, 20);
         loop {
             let mut signals: FxHashMap<u64, Signals> = FxHashMap::default();
-            let top = pass.top(pool);
+            let top = pass.top(pool, &|note, facts| allowed.has(note, facts));
             // The best of all chunks, whatever is asked for: the weights must not depend on the number of results.
             let best_text = top.first().map_or(0.0, |best| text_score(best.bm25, pass.ceiling()));
             for (rank, hit) in top.into_iter().enumerate() {
@@ -235,19 +236,17 @@ impl Search<'_> {
             }
             let mut spread = Spread::default();
             if let (Some(vector), Some(state)) = (vector, state) {
-                let exact = self.exact();
-                let keep = |id: u64| !outside.contains(&id);
-                let (nearest, of_all) = state.index.nearest(vector, pool, &keep, &exact)?;
+                let (nearest, of_all) = self.nearest(&state.index, vector, pool, &allowed)?;
                 spread = of_all;
                 for (rank, hit) in nearest.into_iter().enumerate() {
                     let entry = signals.entry(hit.id).or_default();
                     (entry.cosine, entry.vector_rank) = (Some(hit.cosine), Some(rank + 1));
                 }
             }
-            self.name_matches(&mut signals, &outside)?;
+            self.name_matches(&mut signals, &allowed)?;
             signals.retain(|id, _| !taken.contains(id));
             self.complete(&mut signals, pass.as_mut(), vector.filter(|_| state.is_some()))?;
-            let candidates = self.candidates(&signals)?;
+            let candidates = self.candidates(&signals, &days)?;
             let options = self.rank_options(best_text, pass.ceiling(), spread, state.is_some());
             let mut words = |id: u64| self.derived.words(self.store, id);
             // The rest of the last pool is not asked for: ordering it is most of the work.
@@ -291,22 +290,40 @@ impl Search<'_> {
         RowsOr { rows, rest: StoreVectors { store: self.store, selected } }
     }
 
-    /// Chunks of sources that may not answer; empty in the usual case that all may.
-    fn outside(&self) -> Result<Arc<FxHashSet<u64>>> {
-        let all = 1 << Source::Memory as u8 | 1 << Source::Sessions as u8 | 1 << Source::Extra as u8;
-        if self.options.sources & all == all {
-            return Ok(Arc::default());
-        }
-        self.derived.outside(self.store, self.options.sources)
+    /// The nearest allowed chunks, and the spread of all.
+    fn nearest(
+        &self,
+        index: &Built,
+        vector: &[f32],
+        limit: usize,
+        allowed: &Allowed<'_>,
+    ) -> Result<(Vec<VectorHit>, Spread)> {
+        let failure = RefCell::new(None);
+        let keep = |id: u64| {
+            allowed.everything
+                || match self.facts(id) {
+                    Ok(known) => known.is_some_and(|(note, facts)| allowed.has(note, facts)),
+                    Err(error) => {
+                        failure.replace(Some(error));
+                        false
+                    }
+                }
+        };
+        let found = index.nearest(vector, limit, &keep, &self.exact())?;
+        failure.into_inner().map_or(Ok(found), Err)
     }
 
     /// Adds the first chunk (or the best one already found) of every note that the query names.
-    fn name_matches(&self, signals: &mut FxHashMap<u64, Signals>, outside: &FxHashSet<u64>) -> Result<()> {
+    fn name_matches(&self, signals: &mut FxHashMap<u64, Signals>, allowed: &Allowed<'_>) -> Result<()> {
         let mut best: FxHashMap<i64, (u64, f32, PathMatch)> = FxHashMap::default();
         for id in self.store.chunks_of_stem(&stem_key(self.query.trim()))? {
             let Some(facts) = self.store.facts(id)? else { continue };
             let path_match = crate::rank::path_match(self.query, &facts.path);
-            if path_match == PathMatch::None || outside.contains(&id) {
+            if path_match == PathMatch::None {
+                continue;
+            }
+            let (note, of_chunk) = known(&facts);
+            if !allowed.has(note, of_chunk) {
                 continue;
             }
             let bm25 = signals.get(&id).and_then(|known| known.bm25).unwrap_or(0.0);
@@ -350,14 +367,14 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn candidates(&self, signals: &FxHashMap<u64, Signals>) -> Result<Vec<Candidate>> {
+    fn candidates(&self, signals: &FxHashMap<u64, Signals>, days: &Days) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::with_capacity(signals.len());
         for (&id, known) in signals {
             // A chunk that went away since the derived index was made is dropped, never an error.
             let Some((note, facts)) = self.facts(id)? else { continue };
             candidates.push(Candidate {
                 id,
-                age_days: self.day(id, facts)?.map(|day| self.options.today - day),
+                age_days: days.day(note, facts).map(|day| self.options.today - day),
                 note,
                 first_line: facts.first_line as usize,
                 bm25: known.bm25.unwrap_or(0.0),
@@ -377,22 +394,8 @@ impl Search<'_> {
     fn facts(&self, id: u64) -> Result<Option<(u64, Facts)>> {
         match self.derived.lexical.as_ref().filter(|_| !self.lagging).and_then(|lexical| lexical.facts(id)) {
             Some(facts) => Ok(Some(facts)),
-            None => Ok(self.store.facts(id)?.map(|facts| {
-                let ChunkFacts { path, source, importance, first_line, .. } = facts;
-                (note_key(&path), facts_of(&path, source, importance, first_line))
-            })),
+            None => Ok(self.store.facts(id)?.as_ref().map(known)),
         }
-    }
-
-    /// The day a chunk is of; `None` = evergreen.
-    fn day(&self, id: u64, facts: Facts) -> Result<Option<i64>> {
-        let by_time = facts.source == Source::Sessions as u8
-            || (facts.source == Source::Extra as u8 && self.options.extra_fades);
-        if !by_time {
-            return Ok(facts.day.map(i64::from));
-        }
-        // A file is touched without its text changing: only the store knows when it was changed last.
-        Ok(self.store.facts(id)?.map(|facts| facts.mtime_ns.div_euclid(DAY_NS)))
     }
 
     fn rank_options(&self, best_text: f64, bm25_ceiling: f32, spread: Spread, vectors: bool) -> RankOptions {
@@ -441,4 +444,10 @@ impl Search<'_> {
         }
         Ok(hits)
     }
+}
+
+/// The note and the facts of a chunk as the store knows it.
+fn known(facts: &ChunkFacts) -> (u64, Facts) {
+    let ChunkFacts { path, source, importance, first_line, .. } = facts;
+    (note_key(path), facts_of(path, *source, *importance, *first_line))
 }

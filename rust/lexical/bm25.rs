@@ -55,6 +55,8 @@ pub(super) struct Columns {
     pub(super) lengths: Vec<u8>,
     /// Places by ascending id.
     order: Vec<u32>,
+    /// Bits of the sources of all chunks.
+    sources: u8,
 }
 
 impl Columns {
@@ -69,8 +71,10 @@ impl Columns {
         let lengths = reader.get_fieldnorms_reader(fields.text)?;
         let mut order: Vec<u32> = (0..chunks).collect();
         order.sort_unstable_by_key(|&place| ids[place as usize]);
+        let facts: Vec<Facts> = column(Fields::FACTS)?.into_iter().map(unpack).collect();
         Ok(Self {
-            facts: column(Fields::FACTS)?.into_iter().map(unpack).collect(),
+            sources: facts.iter().fold(0, |sources, facts| sources | 1 << facts.source),
+            facts,
             notes: column(Fields::NOTE)?,
             lengths: (0..chunks).map(|place| lengths.fieldnorm_id(place)).collect(),
             ids,
@@ -84,6 +88,7 @@ impl Columns {
         self.ids.push(id);
         self.notes.push(note);
         self.facts.push(facts);
+        self.sources |= 1 << facts.source;
         self.lengths.push(length);
     }
 
@@ -349,6 +354,11 @@ impl Snapshot {
         }
     }
 
+    /// Bits of the sources of all chunks, removed ones too.
+    pub(super) fn sources(&self, overlay: &Overlay) -> u8 {
+        self.parts(overlay).fold(0, |sources, part| sources | part.columns().sources)
+    }
+
     /// The note's key and the facts of a live chunk.
     pub(super) fn facts(&self, id: u64, overlay: &Overlay) -> Option<(u64, Facts)> {
         self.parts(overlay).find_map(|part| {
@@ -366,12 +376,7 @@ impl Snapshot {
     }
 
     /// Scores every chunk for `terms`.
-    pub(super) fn pass<'a>(
-        &'a self,
-        overlay: &'a Overlay,
-        terms: &[QueryTerm],
-        sources: u8,
-    ) -> tantivy::Result<Pass<'a>> {
+    pub(super) fn pass<'a>(&'a self, overlay: &'a Overlay, terms: &[QueryTerm]) -> tantivy::Result<Pass<'a>> {
         let mut rows = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let parts: Vec<Part<'a>> = self.parts(overlay).collect();
         let all = self.all + overlay.notes.len();
@@ -391,7 +396,7 @@ impl Snapshot {
         });
         let corpus = Corpus { live: live.max(0) as usize, norms };
         let (ceiling, known, words) = (0.0, 0.0, Vec::new());
-        let mut pass = Pass { snapshot: self, overlay, parts, rows, sources, ceiling, known, words };
+        let mut pass = Pass { snapshot: self, overlay, parts, rows, ceiling, known, words };
         for term in terms {
             pass.words.push(term.text.clone());
             pass.score(&corpus, term)?;
@@ -549,7 +554,7 @@ impl Nothing {
 }
 
 impl LexicalPass for Nothing {
-    fn top(&mut self, _: usize) -> Vec<LexicalHit> {
+    fn top(&mut self, _: usize, _: &dyn Fn(u64, Facts) -> bool) -> Vec<LexicalHit> {
         Vec::new()
     }
 
@@ -572,7 +577,6 @@ pub(super) struct Pass<'a> {
     overlay: &'a Overlay,
     parts: Vec<Part<'a>>,
     rows: Rows,
-    sources: u8,
     ceiling: f32,
     /// The sum of the weighted IDFs of the terms that occur.
     known: f32,
@@ -772,7 +776,7 @@ impl Drop for Pass<'_> {
 const BLOCK: usize = 16;
 
 impl LexicalPass for Pass<'_> {
-    fn top(&mut self, limit: usize) -> Vec<LexicalHit> {
+    fn top(&mut self, limit: usize, keep: &dyn Fn(u64, Facts) -> bool) -> Vec<LexicalHit> {
         let mut best = Best { limit, threshold: 0.0, hits: Vec::new() };
         for part in &self.parts {
             let columns = part.columns();
@@ -790,9 +794,7 @@ impl LexicalPass for Pass<'_> {
                     }
                     let note = self.snapshot.note(self.overlay, part.base() + place as u32);
                     let bm25 = score * self.coverage(note);
-                    if bm25 >= best.threshold
-                        && self.sources.checked_shr(columns.facts[place].source.into()).unwrap_or(0) & 1 == 1
-                    {
+                    if bm25 >= best.threshold && keep(columns.notes[place], columns.facts[place]) {
                         let held = self.rows.has_word.has(part.base() + place as u32);
                         best.offer(LexicalHit { id: columns.ids[place], bm25, held });
                     }

@@ -80,8 +80,9 @@ pub struct LexicalHit {
 
 /// The outcome of one lexical pass; can score any chunk exactly, not only the best ones.
 pub trait LexicalPass {
-    /// The best `limit` chunks, best first, ties by id; only sources that `sources` names (bit `1 << source`).
-    fn top(&mut self, limit: usize) -> Vec<LexicalHit>;
+    /// The best `limit` chunks that `keep` accepts, best first, ties by id. It is asked with what chunks of one note have in
+    /// common ([`note_key`]) and the chunk's facts.
+    fn top(&mut self, limit: usize, keep: &dyn Fn(u64, Facts) -> bool) -> Vec<LexicalHit>;
     /// The same of given chunks; BM25 is 0 for a chunk without any query term.
     fn scores(&mut self, ids: &[u64]) -> Result<Vec<LexicalHit>>;
     /// The words that were looked for: the query's, and those that were taken for a form of one.
@@ -265,17 +266,22 @@ impl Lexical {
         self.len() == 0
     }
 
-    /// One pass for the distinct `terms`, over chunks whose source is in `sources` (bit `1 << source`).
+    /// Bits (`1 << source`) of the sources of all chunks, of some that are gone too.
+    pub fn sources(&self) -> u8 {
+        let snapshot =
+            self.current.as_ref().and_then(|current| Some((current.snapshot.as_ref()?, &current.overlay)));
+        snapshot.map_or(0, |(snapshot, overlay)| snapshot.sources(overlay))
+    }
+
+    /// One pass for the distinct `terms`.
     ///
     /// # Errors
     /// When the postings cannot be read.
-    pub fn pass(&self, terms: &[QueryTerm], sources: u8) -> Result<Box<dyn LexicalPass + '_>> {
+    pub fn pass(&self, terms: &[QueryTerm]) -> Result<Box<dyn LexicalPass + '_>> {
         let current = self.current.as_ref();
         match current.and_then(|current| Some((current.snapshot.as_ref()?, &current.overlay))) {
             None => Ok(Box::new(bm25::Nothing::new(terms.len()))),
-            Some((snapshot, overlay)) => {
-                Ok(Box::new(snapshot.pass(overlay, terms, sources).map_err(self.failed())?))
-            }
+            Some((snapshot, overlay)) => Ok(Box::new(snapshot.pass(overlay, terms).map_err(self.failed())?)),
         }
     }
 

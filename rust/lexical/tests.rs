@@ -7,7 +7,7 @@ use tantivy::fieldnorm::FieldNormReader;
 use super::*;
 use crate::text::{characters, for_each_term, is_ideographic, query_terms};
 
-const EVERYWHERE: u8 = 0b111;
+const EVERYWHERE: &dyn Fn(u64, Facts) -> bool = &|_, _| true;
 
 /// A chunk of the tests: id, text, context, path, source.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ fn index(folder: &Path, texts: &[&str]) -> Lexical {
 }
 
 fn search(lexical: &Lexical, query: &str) -> Vec<LexicalHit> {
-    lexical.pass(&query_terms(query), EVERYWHERE).unwrap().top(1000)
+    lexical.pass(&query_terms(query)).unwrap().top(1000, EVERYWHERE)
 }
 
 fn ids(hits: &[LexicalHit]) -> Vec<u64> {
@@ -121,8 +121,8 @@ fn reference(entries: &[Entry], query: &[QueryTerm]) -> BTreeMap<u64, f64> {
 fn assert_agrees(lexical: &Lexical, entries: &[Entry], query: &str) {
     let terms = query_terms(query);
     let expected = reference(entries, &terms);
-    let mut pass = lexical.pass(&terms, EVERYWHERE).unwrap();
-    let hits = pass.top(usize::MAX);
+    let mut pass = lexical.pass(&terms).unwrap();
+    let hits = pass.top(usize::MAX, EVERYWHERE);
     assert_eq!(hits.len(), expected.len(), "{query}");
     assert!(hits.is_sorted_by(|one, next| one.bm25 > next.bm25 || one.bm25 == next.bm25 && one.id < next.id));
     for hit in &hits {
@@ -139,7 +139,7 @@ fn assert_agrees(lexical: &Lexical, entries: &[Entry], query: &str) {
         assert_eq!(score, hits.iter().find(|hit| hit.id == *id).copied().unwrap_or(none));
     }
     for limit in [0, 1, 3, 40] {
-        assert_eq!(pass.top(limit), hits[..limit.min(hits.len())]);
+        assert_eq!(pass.top(limit, EVERYWHERE), hits[..limit.min(hits.len())]);
     }
 }
 
@@ -282,7 +282,7 @@ fn kin_is_found_in_every_part_of_the_index() {
 fn a_form_of_a_word_is_held_and_a_look_alike_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let lexical = index(folder.path(), &["she decided", "they decide", "the decimals", "nothing"]);
-    let mut pass = lexical.pass(&query_terms("deciding decimal"), EVERYWHERE).unwrap();
+    let mut pass = lexical.pass(&query_terms("deciding decimal")).unwrap();
     let held: Vec<(u64, bool)> =
         pass.scores(&[0, 1, 2, 3]).unwrap().iter().map(|hit| (hit.id, hit.held)).collect();
     assert_eq!(held, [(0, true), (1, true), (2, true), (3, false)]);
@@ -291,8 +291,11 @@ fn a_form_of_a_word_is_held_and_a_look_alike_is_not() {
         &folder.path().join("two"),
         &["the printer", "winter", "boat", "berth", "harbour", "fee", "toner", "mast"],
     );
-    let mut pass = look_alikes.pass(&query_terms("winter"), EVERYWHERE).unwrap();
-    assert_eq!(pass.top(5).iter().map(|hit| (hit.id, hit.held)).collect::<Vec<_>>(), [(1, true), (0, false)]);
+    let mut pass = look_alikes.pass(&query_terms("winter")).unwrap();
+    assert_eq!(
+        pass.top(5, EVERYWHERE).iter().map(|hit| (hit.id, hit.held)).collect::<Vec<_>>(),
+        [(1, true), (0, false)]
+    );
 }
 
 #[test]
@@ -321,8 +324,8 @@ fn a_folder_that_does_not_exist_is_an_empty_index_and_is_made_by_the_first_chang
     let path = folder.path().join("new/lexical");
     let mut lexical = Lexical::open(&path).unwrap();
     assert_eq!((lexical.generation(), lexical.len(), path.exists()), (None, 0, false));
-    let mut pass = lexical.pass(&query_terms("boat berth"), EVERYWHERE).unwrap();
-    assert_eq!((pass.top(5), pass.scores(&[1]).unwrap()[0].bm25), (vec![], 0.0));
+    let mut pass = lexical.pass(&query_terms("boat berth")).unwrap();
+    assert_eq!((pass.top(5, EVERYWHERE), pass.scores(&[1]).unwrap()[0].bm25), (vec![], 0.0));
     assert!((pass.ceiling() - 2.0 * 2_f32.ln()).abs() < 1e-6);
     drop(pass);
     lexical.commit(4).unwrap();
@@ -478,8 +481,8 @@ fn only_the_sources_asked_for_are_searched_and_every_chunk_has_a_score() {
     add(&mut lexical, &entries);
     lexical.commit(1).unwrap();
     for (sources, right) in [(0b001, vec![0]), (0b010, vec![1]), (0b101, vec![0, 2]), (0, vec![])] {
-        let mut pass = lexical.pass(&query_terms("boat"), sources).unwrap();
-        assert_eq!(ids(&pass.top(9)), right);
+        let mut pass = lexical.pass(&query_terms("boat")).unwrap();
+        assert_eq!(ids(&pass.top(9, &|_, facts| sources >> facts.source & 1 == 1)), right);
         assert!(pass.scores(&[0, 1, 2]).unwrap().iter().all(|hit| hit.bm25 > 0.0));
     }
 }
@@ -488,7 +491,7 @@ fn only_the_sources_asked_for_are_searched_and_every_chunk_has_a_score() {
 fn a_word_that_stands_nowhere_counts_in_the_ceiling_as_the_rarest() {
     let folder = tempfile::tempdir().unwrap();
     let lexical = index(folder.path(), &["boat", "boat", "berth"]);
-    let ceiling = |query: &str| lexical.pass(&query_terms(query), EVERYWHERE).unwrap().ceiling();
+    let ceiling = |query: &str| lexical.pass(&query_terms(query)).unwrap().ceiling();
     assert!(ceiling("boat") < ceiling("berth") && ceiling("berth") < ceiling("absent"));
     assert!((ceiling("absent") - (1.0 + 3.5 / 0.5_f32).ln()).abs() < 1e-6);
     assert!((ceiling("boat absent") - ceiling("boat") - ceiling("absent")).abs() < 1e-6);
@@ -533,7 +536,7 @@ fn a_word_counts_for_every_chunk_of_its_note() {
     lexical.commit(1).unwrap();
     let query = query_terms("berth harbour winter fee");
     let scores_of = |lexical: &Lexical| -> Vec<f32> {
-        let hits = lexical.pass(&query, EVERYWHERE).unwrap().scores(&[1, 2]).unwrap();
+        let hits = lexical.pass(&query).unwrap().scores(&[1, 2]).unwrap();
         hits.iter().map(|hit| hit.bm25).collect()
     };
     let scores = scores_of(&lexical);

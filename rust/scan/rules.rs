@@ -35,10 +35,7 @@ impl Rules {
             true => None,
             false => Some(compile(root, patterns.iter().map(String::as_str))?),
         };
-        // Anchored: a glob of an extra path starts at that path.
-        let only = only
-            .map(|glob| compile(root, [format!("/{}", glob.trim_start_matches('/')).as_str()]))
-            .transpose()?;
+        let only = only.map(|glob| anchored(root, glob)).transpose()?;
         Ok(Self { files: Vec::new(), settings, only, git })
     }
 
@@ -90,6 +87,34 @@ fn compile<'a>(root: &Path, patterns: impl IntoIterator<Item = &'a str>) -> Resu
         builder.add_line(None, pattern).map_err(|error| wrong(pattern, error))?;
     }
     builder.build().map_err(|error| Error::Argument(format!("patterns cannot be read: {error}")))
+}
+
+/// A glob that starts at `root`.
+fn anchored(root: &Path, glob: &str) -> Result<Gitignore> {
+    compile(root, [format!("/{}", glob.trim_start_matches('/')).as_str()])
+}
+
+/// A pattern for the paths of notes: a folder and everything below it, a note, or a glob, from the workspace on (from the
+/// root for notes outside of it).
+pub struct PathPattern(Gitignore);
+
+impl PathPattern {
+    /// # Errors
+    /// A pattern that is empty or no glob.
+    pub fn new(pattern: &str) -> Result<Self> {
+        let relative = pattern.trim().trim_start_matches("./").trim_start_matches('/');
+        if relative.is_empty() {
+            let help = "write a folder, a note or a glob, such as memory/projects or memory/**/2026-*.md";
+            return Err(Error::Argument(format!("path {pattern:?} names nothing; {help}")));
+        }
+        let wrong = |error| Error::Argument(format!("path {pattern:?}: {error}"));
+        anchored(Path::new(""), relative).map(Self).map_err(wrong)
+    }
+
+    /// Whether it has the note of this path in it.
+    pub fn matches(&self, path: &str) -> bool {
+        self.0.matched_path_or_any_parents(path.trim_start_matches('/'), false).is_ignore()
+    }
 }
 
 /// A folder that is not even counted.

@@ -74,8 +74,6 @@ pub struct ChunkFacts {
     pub last_line: usize,
     /// Importance, if any.
     pub importance: Option<u8>,
-    /// The note's modification time, nanoseconds since 1970.
-    pub mtime_ns: i64,
 }
 
 /// A stored chunk to be indexed lexically.
@@ -317,7 +315,7 @@ impl Store {
 
     /// Where a chunk stands; `None` when it is gone.
     pub fn facts(&self, id: u64) -> Result<Option<ChunkFacts>> {
-        let sql = "SELECT c.note, n.path, n.source, c.first_line, c.last_line, c.importance, n.mtime_ns
+        let sql = "SELECT c.note, n.path, n.source, c.first_line, c.last_line, c.importance
                    FROM chunk c JOIN note n ON n.id = c.note WHERE c.id = ?1";
         self.connection
             .prepare_cached(sql)
@@ -331,7 +329,6 @@ impl Store {
                             first_line: row.get::<_, i64>(3)? as usize,
                             last_line: row.get::<_, i64>(4)? as usize,
                             importance: row.get(5)?,
-                            mtime_ns: row.get(6)?,
                         })
                     })
                     .optional()
@@ -364,10 +361,19 @@ impl Store {
         self.ids(sql, params![stem])
     }
 
-    /// Ids of all live chunks whose note has another source than those in `sources` (bit `1 << source`).
-    pub fn chunks_outside(&self, sources: u8) -> Result<Vec<u64>> {
-        let sql = "SELECT c.id FROM note n JOIN chunk c ON c.note = n.id WHERE (1 << n.source) & ?1 = 0";
-        self.ids(sql, params![sources])
+    /// The path of every note.
+    pub fn paths(&self) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached("SELECT path FROM note").named(&self.path)?;
+        let rows = statement.query_map([], |row| row.get(0));
+        rows.and_then(|rows| rows.collect()).named(&self.path)
+    }
+
+    /// `(path, mtime_ns)` of every note whose source is in `sources` (bit `1 << source`).
+    pub fn times(&self, sources: u8) -> Result<Vec<(String, i64)>> {
+        let sql = "SELECT path, mtime_ns FROM note WHERE (1 << source) & ?1 != 0";
+        let mut statement = self.connection.prepare_cached(sql).named(&self.path)?;
+        let rows = statement.query_map([sources], |row| Ok((row.get(0)?, row.get(1)?)));
+        rows.and_then(|rows| rows.collect()).named(&self.path)
     }
 
     fn ids(&self, sql: &str, values: impl rusqlite::Params) -> Result<Vec<u64>> {
