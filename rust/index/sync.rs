@@ -427,8 +427,9 @@ fn prepare(found: &Found, known: Option<&KnownNote>, recut: bool, options: &Sync
     };
     let mut found = found.clone();
     if options.now_ns.is_some_and(|now| is_racy(&found.stat, now)) {
-        // No file has this time stamp, so the next sync looks into it again.
-        found.stat.mtime_ns = i64::MIN;
+        // No file has this time stamp, so the next sync looks into it again. The time of the last change is not touched: notes
+        // may be of its day.
+        found.stat.ctime_ns = i64::MIN;
     }
     let hash = short_hash(&bytes);
     if let Some(known) = known
