@@ -4,6 +4,7 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use memgrep::rank::decay::Decay;
+use memgrep::rank::recency::Recency;
 use memgrep::rank::{Candidate, Fusion, PathMatch, RankOptions, path_match, rank, rank_first};
 use memgrep::vector::Spread;
 
@@ -39,6 +40,7 @@ fn pool(count: u64) -> Vec<Candidate> {
         cosine: Some(0.1 + 0.7 * dice.share().powi(2)),
         vector_rank: Some(id as usize),
         age_days: id.is_multiple_of(2).then_some(id as i64),
+        nearness: 0.0,
         importance: None,
         path_match: PathMatch::None,
     };
@@ -67,7 +69,9 @@ fn options() -> RankOptions {
         bm25_ceiling: 20.0,
         spread: Spread { mean: 0.2, deviation: 0.1 },
         vectors: true,
+        most_lift: 0.0,
         decay: Decay::Bounded { half_life_days: 30.0, floor: 0.9 },
+        recency: Some(Recency::usual()),
         mmr_lambda: Some(0.7),
         min_score: 0.35,
     }

@@ -8,9 +8,8 @@ use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use memgrep::chunk::Chunking;
-use memgrep::index::{AUTO_DECAY_FLOOR, Engine, Filter, Index, SearchOptions, SyncOptions};
+use memgrep::index::{Engine, Filter, Index, SearchOptions, SyncOptions, TemporalDecay};
 use memgrep::rank::Fusion;
-use memgrep::rank::decay::Decay;
 use memgrep::rank::hybrid::Shares;
 use memgrep::scan::ScanSpec;
 
@@ -26,7 +25,8 @@ fn options() -> SearchOptions {
         fusion: Fusion::Absolute,
         weights: None,
         shares: Shares::ENCODER,
-        decay: Decay::Bounded { half_life_days: 30.0, floor: AUTO_DECAY_FLOOR },
+        temporal: true,
+        decay: TemporalDecay::Auto { half_life_days: 30.0, floor: None },
         extra_fades: false,
         mmr_lambda: Some(0.7),
         candidate_multiplier: 4,

@@ -6,6 +6,7 @@ mod filter;
 mod search;
 mod status;
 mod sync;
+mod temporal;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -21,9 +22,10 @@ use derived::Derived;
 
 pub use derived::Engine;
 pub use filter::Filter;
-pub use search::{AUTO_DECAY_FLOOR, Hit, POOL_UNIT, SearchOptions, SearchResult};
+pub use search::{Hit, POOL_UNIT, SearchOptions, SearchResult};
 pub use status::Status;
 pub use sync::{Progress, SyncOptions, SyncReport};
+pub use temporal::TemporalDecay;
 
 /// Pause between two looks at a lock another process holds.
 const LOCK_PAUSE_MS: u64 = 5;

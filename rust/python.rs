@@ -10,8 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use crate::chunk::Chunking;
 use crate::embed;
 use crate::error::{Error, Result};
-use crate::index::{self, Engine, Filter, SearchOptions, SyncOptions};
-use crate::rank::decay::Decay;
+use crate::index::{self, Engine, Filter, SearchOptions, SyncOptions, TemporalDecay};
 use crate::rank::hybrid::Shares;
 use crate::rank::{self, Fusion, PathMatch};
 use crate::scan::{ExtraPath, ScanSpec, Skipped};
@@ -209,8 +208,10 @@ struct Explanation {
     text_weight: f32,
     vector_weight: f32,
     merged: f32,
+    temporal: f32,
     decay: f32,
     importance: f32,
+    recency: f32,
     path_match: &'static str,
     mmr_penalty: f32,
 }
@@ -227,8 +228,10 @@ impl From<rank::Explanation> for Explanation {
             text_weight: from.text_weight,
             vector_weight: from.vector_weight,
             merged: from.merged,
+            temporal: from.temporal,
             decay: from.decay,
             importance: from.importance,
+            recency: from.recency,
             path_match: match from.path_match {
                 PathMatch::None => "none",
                 PathMatch::Stem => "stem",
@@ -421,7 +424,7 @@ impl Index {
     /// Finds the best chunks. `since` and `until` are days since 1970-01-01, both included.
     #[pyo3(signature = (query, vector, *, today, max_results = 6, min_score = 0.35, sources = None, since = None,
                         until = None, path = None, fusion = "absolute", encoder = true,
-                        vector_weight = None, text_weight = None, decay = "auto",
+                        vector_weight = None, text_weight = None, temporal = true, decay = "auto",
                         half_life_days = 30.0, decay_floor = None, extra_fades = false, mmr_lambda = Some(0.7),
                         candidate_multiplier = 4, snippet_chars = 700))]
     #[allow(clippy::too_many_arguments, reason = "the boundary takes plain values by name")]
@@ -441,6 +444,7 @@ impl Index {
         encoder: bool,
         vector_weight: Option<f32>,
         text_weight: Option<f32>,
+        temporal: bool,
         decay: &str,
         half_life_days: f32,
         decay_floor: Option<f32>,
@@ -462,12 +466,11 @@ impl Index {
             },
             weights: vector_weight.zip(text_weight),
             shares: if encoder { Shares::ENCODER } else { Shares::TABLE },
+            temporal,
             decay: match decay {
-                "off" => Decay::Off,
-                "on" => Decay::Exponential { half_life_days },
-                "auto" => {
-                    Decay::Bounded { half_life_days, floor: decay_floor.unwrap_or(index::AUTO_DECAY_FLOOR) }
-                }
+                "off" => TemporalDecay::Off,
+                "on" => TemporalDecay::Exponential { half_life_days },
+                "auto" => TemporalDecay::Auto { half_life_days, floor: decay_floor },
                 other => {
                     return Err(PyValueError::new_err(format!("decay must be on, off or auto, not {other}")));
                 }

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use memgrep::chunk::Chunking;
 use memgrep::error::Error;
-use memgrep::index::{Engine, Filter, Index, SearchOptions, SyncOptions, SyncReport};
+use memgrep::index::{Engine, Filter, Index, SearchOptions, SyncOptions, SyncReport, TemporalDecay};
 use memgrep::rank::Fusion;
-use memgrep::rank::decay::Decay;
 use memgrep::rank::hybrid::Shares;
 use memgrep::scan::ScanSpec;
 
@@ -77,7 +76,8 @@ fn asked() -> SearchOptions {
         fusion: Fusion::Absolute,
         weights: None,
         shares: Shares::ENCODER,
-        decay: Decay::Off,
+        temporal: true,
+        decay: TemporalDecay::Off,
         extra_fades: false,
         mmr_lambda: Some(0.7),
         candidate_multiplier: 4,

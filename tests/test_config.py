@@ -98,6 +98,7 @@ def test_nothing_written_means_the_defaults(machine):
     assert settings.query == config.Query(
         max_results=6,
         min_score=0.35,
+        temporal=True,
         hybrid=config.Hybrid(
             enabled=True,
             fusion="absolute",

@@ -30,6 +30,7 @@ fn ranked(notes: &[Note], today: &str, decay: Decay, mmr_lambda: Option<f32>) ->
         cosine: Some(note.score),
         vector_rank: None,
         age_days: dated(note.path).map(|day| today - day),
+        nearness: 0.0,
         importance: None,
         path_match: PathMatch::None,
     });
@@ -40,7 +41,9 @@ fn ranked(notes: &[Note], today: &str, decay: Decay, mmr_lambda: Option<f32>) ->
         bm25_ceiling: 1.0,
         spread: Spread::default(),
         vectors: true,
+        most_lift: 0.0,
         decay,
+        recency: None,
         mmr_lambda,
         min_score: 0.0,
     };

@@ -86,9 +86,13 @@ class Explanation:
     @property
     def merged(self) -> float: ...
     @property
+    def temporal(self) -> float: ...  # the way to 1 that its day takes the shown score
+    @property
     def decay(self) -> float: ...
     @property
     def importance(self) -> float: ...
+    @property
+    def recency(self) -> float: ...  # 1 unless it traded places with an equal hit
     @property
     def path_match(self) -> str: ...  # none, stem, name, path
     @property
@@ -205,6 +209,7 @@ class Index:
         encoder: bool = True,
         vector_weight: float | None = None,
         text_weight: float | None = None,
+        temporal: bool = True,
         decay: str = "auto",
         half_life_days: float = 30.0,
         decay_floor: float | None = None,
@@ -218,6 +223,7 @@ class Index:
         encoder: the vectors come from a model that reads texts as a whole; false for a table of tokens, which counts less
         where the weights are not set.
         since, until: days, both included; notes without a day are left out. path: a folder, a note or a glob.
+        temporal: whether the time a question names counts.
         """
     def status(self) -> dict[str, object]:
         """files, chunks, vectors, pending, failed, generation, fingerprint, engine, dims, sizes in bytes, cache, last_sync."""

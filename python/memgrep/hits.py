@@ -13,8 +13,11 @@ __all__ = ["Answer", "Explanation", "Fallback", "Hit", "cite", "cites"]
 class Explanation(Record):
     """The factors of one hit's score, in the order they are applied.
 
-    `score = min(1, merged · decay · importance)`, and `merged` is made of the two scores and their weights.
-    Ranks count from 1; None means that this retriever did not propose the chunk.
+    `merged` is made of the two scores and their weights. What is shown of it is its root `r`, lifted to
+    `r + temporal · (1 − r)` where its day is near the time the question names, and
+    `score = min(1, … · decay · importance · recency)`. `recency` is not 1 where a hit has traded places with an
+    equal one that is older or newer. Ranks count from 1; None means that this retriever did not propose the
+    chunk.
     """
 
     bm25: float
@@ -26,8 +29,10 @@ class Explanation(Record):
     text_weight: float
     vector_weight: float
     merged: float
+    temporal: float
     decay: float
     importance: float
+    recency: float
     path_match: str
     mmr_penalty: float
 

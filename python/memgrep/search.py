@@ -176,6 +176,7 @@ def ask(
             encoder=embedder is None or embedder.provider != "static",
             vector_weight=weights[0],
             text_weight=weights[1],
+            temporal=settings.query.temporal,
             decay=hybrid.temporal_decay.mode,
             half_life_days=hybrid.temporal_decay.half_life_days,
             decay_floor=hybrid.temporal_decay.floor,

@@ -51,7 +51,9 @@ def why(factors: "Explanation") -> str:
         ),
     ]
     product = f"merged {factors.merged:.3f} × decay {factors.decay:.3f} × importance {factors.importance:.3f}"
-    extras = [f"file name: {factors.path_match}"] if factors.path_match != "none" else []
+    extras = [f"lifted by its day {factors.temporal:.3f}"] if factors.temporal else []
+    extras += [f"recency {factors.recency:.3f}"] if factors.recency != 1 else []
+    extras += [f"file name: {factors.path_match}"] if factors.path_match != "none" else []
     extras += [f"diversity penalty {factors.mmr_penalty:.3f}"] if factors.mmr_penalty else []
     return "\n".join([table(rows, indent="  "), "  " + "; ".join([product, *extras])])
 

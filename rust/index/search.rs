@@ -6,11 +6,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::derived::{Built, Derived, catch_up_lexical, facts_of};
 use super::filter::{Allowed, Days, Filter};
+use super::temporal::{AskedTime, TemporalDecay};
 use super::{Index, unpoisoned};
 use crate::error::{Error, Result};
 use crate::lexical::{Facts, Lexical, note_key};
 use crate::note::plain;
-use crate::rank::decay::Decay;
 use crate::rank::hybrid::{Shares, text_score};
 use crate::rank::{Candidate, Explanation, Fusion, PathMatch, RankOptions, Ranked};
 use crate::snippet::snippet;
@@ -24,8 +24,8 @@ use crate::vector::{Spread, VectorHit, Vectors, cosine, unpack};
 pub const POOL_UNIT: usize = 24;
 /// The share of the vector score in the seeds' formula.
 const SEEDS_VECTOR_WEIGHT: f32 = 0.7;
-/// The factor that `temporalDecay: auto` never falls below: old facts stay findable (docs/decisions on decay).
-pub const AUTO_DECAY_FLOOR: f32 = 0.9;
+/// Chunks of the asked time that join a pool, in parts of its size.
+const POOL_PART: usize = 4;
 
 /// Everything a search depends on besides the index.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,8 +44,10 @@ pub struct SearchOptions {
     pub weights: Option<(f32, f32)>,
     /// Where they are not set: how far the vectors can be trusted.
     pub shares: Shares,
-    /// Fading with age.
-    pub decay: Decay,
+    /// Whether the time a question names counts.
+    pub temporal: bool,
+    /// How age counts.
+    pub decay: TemporalDecay,
     /// Notes from extra paths fade by their modification time (otherwise they are evergreen).
     pub extra_fades: bool,
     /// λ of MMR, `None` = off.
@@ -222,12 +224,15 @@ impl Search<'_> {
         let present = lexical.sources();
         let days = Days::new(present, self.options.extra_fades, self.store)?;
         let allowed = Allowed::new(&self.options.filter, (present, &days), self.derived, self.store)?;
+        let time = AskedTime::of(self.query, &weighted, self.options);
+        let allow = |note: u64, facts: Facts| allowed.has(note, facts);
+        let allow_asked = |note: u64, facts: Facts| allow(note, facts) && time.has(days.day(note, facts));
         let mut chosen: Vec<Ranked> = Vec::new();
         let mut taken = FxHashSet::default();
         let mut pool = POOL_UNIT * self.options.candidate_multiplier.clamp(1, 20);
         loop {
             let mut signals: FxHashMap<u64, Signals> = FxHashMap::default();
-            let top = pass.top(pool, &|note, facts| allowed.has(note, facts));
+            let top = pass.top(pool, &allow);
             // The best of all chunks, whatever is asked for: the weights must not depend on the number of results.
             let best_text = top.first().map_or(0.0, |best| text_score(best.bm25, pass.ceiling()));
             for (rank, hit) in top.into_iter().enumerate() {
@@ -236,7 +241,8 @@ impl Search<'_> {
             }
             let mut spread = Spread::default();
             if let (Some(vector), Some(state)) = (vector, state) {
-                let (nearest, of_all) = self.nearest(&state.index, vector, pool, &allowed)?;
+                let keep = (!allowed.everything).then_some(&allow as &dyn Fn(u64, Facts) -> bool);
+                let (nearest, of_all) = self.nearest(&state.index, vector, pool, keep)?;
                 spread = of_all;
                 for (rank, hit) in nearest.into_iter().enumerate() {
                     let entry = signals.entry(hit.id).or_default();
@@ -244,10 +250,25 @@ impl Search<'_> {
                 }
             }
             self.name_matches(&mut signals, &allowed)?;
+            if time.names_days() {
+                let limit = pool / POOL_PART;
+                let mut asked: Vec<u64> = pass.top(limit, &allow_asked).iter().map(|hit| hit.id).collect();
+                if let (Some(vector), Some(state)) = (vector, state) {
+                    let (nearest, _) = self.nearest(&state.index, vector, limit, Some(&allow_asked))?;
+                    asked.extend(nearest.iter().map(|hit| hit.id));
+                }
+                // Notes of that time may not hold a word of the question.
+                if asked.len() < limit {
+                    asked.extend(lexical.first(limit, &allow_asked));
+                }
+                for id in asked {
+                    signals.entry(id).or_default();
+                }
+            }
             signals.retain(|id, _| !taken.contains(id));
             self.complete(&mut signals, pass.as_mut(), vector.filter(|_| state.is_some()))?;
-            let candidates = self.candidates(&signals, &days)?;
-            let options = self.rank_options(best_text, pass.ceiling(), spread, state.is_some());
+            let candidates = self.candidates(&signals, &days, &time)?;
+            let options = self.rank_options(&time, best_text, pass.ceiling(), spread, state.is_some());
             let mut words = |id: u64| self.derived.words(self.store, id);
             // The rest of the last pool is not asked for: ordering it is most of the work.
             let last = self.options.max_results <= pool;
@@ -290,26 +311,24 @@ impl Search<'_> {
         RowsOr { rows, rest: StoreVectors { store: self.store, selected } }
     }
 
-    /// The nearest allowed chunks, and the spread of all.
+    /// The nearest chunks that `keep` accepts, all of them without one, and the spread of all.
     fn nearest(
         &self,
         index: &Built,
         vector: &[f32],
         limit: usize,
-        allowed: &Allowed<'_>,
+        keep: Option<&dyn Fn(u64, Facts) -> bool>,
     ) -> Result<(Vec<VectorHit>, Spread)> {
+        let Some(keep) = keep else { return index.nearest(vector, limit, &|_| true, &self.exact()) };
         let failure = RefCell::new(None);
-        let keep = |id: u64| {
-            allowed.everything
-                || match self.facts(id) {
-                    Ok(known) => known.is_some_and(|(note, facts)| allowed.has(note, facts)),
-                    Err(error) => {
-                        failure.replace(Some(error));
-                        false
-                    }
-                }
+        let kept = |id: u64| match self.facts(id) {
+            Ok(known) => known.is_some_and(|(note, facts)| keep(note, facts)),
+            Err(error) => {
+                failure.replace(Some(error));
+                false
+            }
         };
-        let found = index.nearest(vector, limit, &keep, &self.exact())?;
+        let found = index.nearest(vector, limit, &kept, &self.exact())?;
         failure.into_inner().map_or(Ok(found), Err)
     }
 
@@ -367,14 +386,21 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn candidates(&self, signals: &FxHashMap<u64, Signals>, days: &Days) -> Result<Vec<Candidate>> {
+    fn candidates(
+        &self,
+        signals: &FxHashMap<u64, Signals>,
+        days: &Days,
+        time: &AskedTime,
+    ) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::with_capacity(signals.len());
         for (&id, known) in signals {
             // A chunk that went away since the derived index was made is dropped, never an error.
             let Some((note, facts)) = self.facts(id)? else { continue };
+            let day = days.day(note, facts);
             candidates.push(Candidate {
                 id,
-                age_days: days.day(note, facts).map(|day| self.options.today - day),
+                age_days: day.map(|day| self.options.today - day),
+                nearness: time.nearness(day),
                 note,
                 first_line: facts.first_line as usize,
                 bm25: known.bm25.unwrap_or(0.0),
@@ -398,7 +424,14 @@ impl Search<'_> {
         }
     }
 
-    fn rank_options(&self, best_text: f64, bm25_ceiling: f32, spread: Spread, vectors: bool) -> RankOptions {
+    fn rank_options(
+        &self,
+        time: &AskedTime,
+        best_text: f64,
+        bm25_ceiling: f32,
+        spread: Spread,
+        vectors: bool,
+    ) -> RankOptions {
         let options = self.options;
         let vector_weight = match options.fusion {
             Fusion::Absolute => options.shares.vector_weight(best_text) as f32,
@@ -412,7 +445,9 @@ impl Search<'_> {
             bm25_ceiling,
             spread,
             vectors,
-            decay: options.decay,
+            most_lift: time.most_lift,
+            decay: time.decay,
+            recency: time.recency.clone(),
             mmr_lambda: options.mmr_lambda,
             min_score: options.min_score,
         }

@@ -354,6 +354,27 @@ impl Snapshot {
         }
     }
 
+    /// The live chunks that `keep` accepts, by first line, then id.
+    pub(super) fn first(
+        &self,
+        overlay: &Overlay,
+        limit: usize,
+        keep: &dyn Fn(u64, Facts) -> bool,
+    ) -> Vec<u64> {
+        let mut found: Vec<(u32, u64)> = Vec::new();
+        for part in self.parts(overlay) {
+            let columns = part.columns();
+            for (place, &facts) in columns.facts.iter().enumerate() {
+                if keep(columns.notes[place], facts) && part.is_live(place as u32) {
+                    found.push((facts.first_line, columns.ids[place]));
+                }
+            }
+        }
+        found.sort_unstable();
+        found.truncate(limit);
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+
     /// Bits of the sources of all chunks, removed ones too.
     pub(super) fn sources(&self, overlay: &Overlay) -> u8 {
         self.parts(overlay).fold(0, |sources, part| sources | part.columns().sources)

@@ -266,6 +266,13 @@ impl Lexical {
         self.len() == 0
     }
 
+    /// Up to `limit` chunks that `keep` accepts (as in [`LexicalPass::top`]), the beginnings of notes before what follows.
+    pub fn first(&self, limit: usize, keep: &dyn Fn(u64, Facts) -> bool) -> Vec<u64> {
+        let snapshot =
+            self.current.as_ref().and_then(|current| Some((current.snapshot.as_ref()?, &current.overlay)));
+        snapshot.map_or(Vec::new(), |(snapshot, overlay)| snapshot.first(overlay, limit, keep))
+    }
+
     /// Bits (`1 << source`) of the sources of all chunks, of some that are gone too.
     pub fn sources(&self) -> u8 {
         let snapshot =

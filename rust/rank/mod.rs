@@ -1,4 +1,4 @@
-//! The ranking as one function: merge, decay, importance, file names, diversity, threshold.
+//! The ranking as one function: merge, the time asked for, decay, importance, file names, recency, diversity, threshold.
 //!
 //! Knows nothing of where candidates come from. Deterministic: equal candidates in any order give the same list, and for
 //! every n the first n of a longer list are the list of n.
@@ -6,6 +6,8 @@
 pub mod decay;
 pub mod hybrid;
 pub mod mmr;
+pub mod recency;
+pub mod temporal;
 
 use std::cmp::Ordering;
 
@@ -49,6 +51,8 @@ pub struct Candidate {
     pub vector_rank: Option<usize>,
     /// Age in whole days, negative for the future; `None` = evergreen.
     pub age_days: Option<i64>,
+    /// How near its day is to the time the query names, 0..1 ([`temporal::nearness`]).
+    pub nearness: f32,
     /// 1..=10.
     pub importance: Option<u8>,
     /// How the query names its file.
@@ -80,8 +84,12 @@ pub struct RankOptions {
     pub spread: crate::vector::Spread,
     /// A query vector was given: scores are hybrid, else the text score alone counts.
     pub vectors: bool,
+    /// What a candidate of the time the query names is lifted by ([`temporal::most_lift`]); 0 = it names none.
+    pub most_lift: f32,
     /// Fading with age.
     pub decay: decay::Decay,
+    /// Which hits count as equals, so that the newest comes first; `None` = off.
+    pub recency: Option<recency::Recency>,
     /// λ of MMR; `None` = off.
     pub mmr_lambda: Option<f32>,
     /// Hits below are left out, but for keyword hits that fill free places.
@@ -109,10 +117,14 @@ pub struct Explanation {
     pub vector_weight: f32,
     /// The merged score, 0..1, before the factors.
     pub merged: f32,
+    /// The way to 1 that its day takes the shown score, 0 where no time is asked for.
+    pub temporal: f32,
     /// Factor of age.
     pub decay: f32,
     /// Factor of importance.
     pub importance: f32,
+    /// Factor of having traded places with an equal hit that is older or newer; 1 where it kept its own.
+    pub recency: f32,
     /// How the query names the file.
     pub path_match: PathMatch,
     /// What MMR took off at the moment of choosing; 0 when off or first.
@@ -136,8 +148,8 @@ pub struct Ranked {
 /// place MMR cannot decide without (fetching a text is the dear part).
 ///
 /// Hits come in this order: those the query names as a file ([`PathMatch`]), then those whose score reaches
-/// `min_score`, both made diverse by MMR; then, as fillers, those below it with a query word, best first. A chunk below
-/// that only resembles the query is left out.
+/// `min_score`, both made diverse by MMR; then, as fillers, those below it with a query word or of the asked time, best
+/// first. A chunk below that only resembles the query is left out.
 pub fn rank(
     candidates: Vec<Candidate>,
     options: &RankOptions,
@@ -159,6 +171,9 @@ pub fn rank_first(
     scored.sort_unstable_by(Scored::order);
     let mut seen = FxHashSet::default();
     scored.retain(|one| seen.insert(one.candidate.id));
+    if let Some(recency) = &options.recency {
+        scored = recency.settle(scored, words)?;
+    }
 
     let (hits, below): (Vec<Scored>, Vec<Scored>) = scored.into_iter().partition(|one| one.is_hit(options));
     let items: Vec<mmr::Item<PathMatch>> = hits
@@ -169,7 +184,8 @@ pub fn rank_first(
     let picks = mmr::pick(&items, lambda, limit, &mut |position| words(hits[position].candidate.id))?;
 
     let ranked = picks.iter().map(|pick| hits[pick.position].ranked(false, pick.penalty));
-    let fillers = below.iter().filter(|one| one.candidate.held).map(|one| one.ranked(true, 0.0));
+    let answers = |one: &&Scored| one.candidate.held || one.lift > 0.0;
+    let fillers = below.iter().filter(answers).map(|one| one.ranked(true, 0.0));
     Ok(ranked.chain(fillers).take(limit).collect())
 }
 
@@ -179,8 +195,11 @@ struct Scored {
     merged: hybrid::Merged,
     /// Shares of the vector score and the text score.
     weights: (f64, f64),
+    /// The way to 1 that its day takes it.
+    lift: f64,
     decay: f64,
     importance: f64,
+    recency: f64,
     /// The product of all factors; above 1 for an important perfect match.
     relevance: f64,
 }
@@ -188,10 +207,12 @@ struct Scored {
 impl Scored {
     fn new(candidate: Candidate, options: &RankOptions) -> Self {
         let merged = hybrid::merge(&candidate, options);
+        let lift = f64::from(candidate.nearness * options.most_lift);
         let decay = options.decay.factor(candidate.age_days);
         let importance = importance_factor(candidate.importance);
-        let relevance = merged.shown * decay * importance;
-        Self { candidate, merged, weights: hybrid::weights(options), decay, importance, relevance }
+        let relevance = temporal::lifted(merged.shown, lift) * decay * importance;
+        let weights = hybrid::weights(options);
+        Self { candidate, merged, weights, lift, decay, importance, recency: 1.0, relevance }
     }
 
     /// Best first; ties by note, first line, id, so that the order of the candidates does not show.
@@ -229,8 +250,10 @@ impl Scored {
                 text_weight: text_weight as f32,
                 vector_weight: vector_weight as f32,
                 merged: self.merged.merged as f32,
+                temporal: self.lift as f32,
                 decay: self.decay as f32,
                 importance: self.importance as f32,
+                recency: self.recency as f32,
                 path_match: self.candidate.path_match,
                 mmr_penalty: mmr_penalty as f32,
             },
@@ -329,6 +352,7 @@ mod testing {
             cosine: None,
             vector_rank: None,
             age_days: None,
+            nearness: 0.0,
             importance: None,
             path_match: PathMatch::None,
         }
@@ -353,7 +377,9 @@ mod testing {
             bm25_ceiling: 10.0,
             spread: crate::vector::Spread { mean: 0.0, deviation: 0.2 },
             vectors: true,
+            most_lift: 0.0,
             decay: decay::Decay::Off,
+            recency: None,
             mmr_lambda: None,
             min_score: 0.0,
         }
@@ -388,7 +414,7 @@ mod tests {
             ..candidate(1).bm25(5.0).cosine(0.5)
         };
         let options = RankOptions { decay: decay::Decay::Exponential { half_life_days: 30.0 }, ..options() };
-        let hit = ranked(vec![one], &options)[0];
+        let hit = ranked(vec![one.clone()], &options)[0];
         let Explanation { text_score, vector_score, merged, decay, importance, .. } = hit.explanation;
         let words = hybrid::text_score(5.0, options.bm25_ceiling) as f32;
         assert_eq!((text_score, vector_score), (words, Some(0.5)));
@@ -397,6 +423,13 @@ mod tests {
         assert!((hit.score - merged.sqrt() * 0.625).abs() < 1e-6);
         assert_eq!((hit.explanation.lexical_rank, hit.explanation.vector_rank), (Some(2), Some(5)));
         assert_eq!((hit.explanation.vector_weight, hit.explanation.text_weight), (0.5, 0.5));
+        assert_eq!((hit.explanation.temporal, hit.explanation.recency), (0.0, 1.0));
+
+        let asked = Candidate { nearness: 0.5, ..one };
+        let hit = ranked(vec![asked], &RankOptions { most_lift: 0.4, ..options })[0];
+        let lifted = merged.sqrt() + hit.explanation.temporal * (1.0 - merged.sqrt());
+        assert_eq!(hit.explanation.temporal, 0.2);
+        assert!((hit.score - lifted * 0.625).abs() < 1e-6);
     }
 
     #[test]
@@ -533,17 +566,20 @@ mod tests {
 
     fn any_candidate() -> impl Strategy<Value = Candidate> {
         let signals = (0u64..40, -1f32..12.0, prop::option::of(-1f32..=1.0), prop::option::of(-5i64..400));
-        let marks = (prop::option::of(0u8..12), 0usize..4, 0usize..3);
-        (signals, marks).prop_map(|((id, bm25, cosine, age_days), (importance, tier, line))| Candidate {
-            note: id % 5,
-            first_line: line,
-            bm25: bm25.max(0.0),
-            held: bm25 > 0.0,
-            cosine,
-            age_days,
-            importance,
-            path_match: [PathMatch::None, PathMatch::None, PathMatch::Stem, PathMatch::Path][tier],
-            ..candidate(id)
+        let marks = (prop::option::of(0u8..12), 0usize..4, 0usize..3, 0f32..=1.0);
+        (signals, marks).prop_map(|((id, bm25, cosine, age_days), (importance, tier, line, nearness))| {
+            Candidate {
+                note: id % 5,
+                first_line: line,
+                bm25: bm25.max(0.0),
+                held: bm25 > 0.0,
+                cosine,
+                age_days,
+                nearness,
+                importance,
+                path_match: [PathMatch::None, PathMatch::None, PathMatch::Stem, PathMatch::Path][tier],
+                ..candidate(id)
+            }
         })
     }
 
@@ -556,16 +592,27 @@ mod tests {
     }
 
     fn any_options() -> impl Strategy<Value = RankOptions> {
+        let recency = prop_oneof![
+            Just(None),
+            Just(Some(recency::Recency::usual())),
+            Just(Some(recency::Recency::for_the_present(vec![0, 1, 10, 20]))),
+        ];
+        let most_lift = prop_oneof![Just(0.0), 0f32..=1.0];
         let choices = (any::<bool>(), any::<bool>(), prop::option::of(0f32..=1.0), 0f32..0.8, 0f32..=1.0);
-        choices.prop_map(|(seeds, vectors, mmr_lambda, min_score, vector_weight)| RankOptions {
-            fusion: if seeds { Fusion::WeightedRank } else { Fusion::Absolute },
-            vectors,
-            vector_weight,
-            text_weight: 1.0 - vector_weight,
-            decay: decay::Decay::Exponential { half_life_days: 30.0 },
-            mmr_lambda,
-            min_score,
-            ..options()
+        (choices, most_lift, recency).prop_map(|(choices, most_lift, recency)| {
+            let (seeds, vectors, mmr_lambda, min_score, vector_weight) = choices;
+            RankOptions {
+                fusion: if seeds { Fusion::WeightedRank } else { Fusion::Absolute },
+                vectors,
+                vector_weight,
+                text_weight: 1.0 - vector_weight,
+                most_lift,
+                decay: decay::Decay::Exponential { half_life_days: 30.0 },
+                recency,
+                mmr_lambda,
+                min_score,
+                ..options()
+            }
         })
     }
 
@@ -602,7 +649,7 @@ mod tests {
             prop_assert_eq!(everything.len(), pool.len());
             for lost in everything.iter().filter(|hit| !kept.contains(&hit.id)) {
                 prop_assert!(lost.score < options.min_score);
-                prop_assert_eq!(lost.explanation.bm25, 0.0);
+                prop_assert_eq!((lost.explanation.bm25, lost.explanation.temporal), (0.0, 0.0));
                 prop_assert_eq!(lost.explanation.path_match, PathMatch::None);
             }
         }

@@ -24,15 +24,13 @@ use reader::Reader;
 /// Which time a question is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tense {
-    /// It does not say.
+    /// It does not say, or names days that are not over.
     #[default]
     Open,
     /// A time that is over, known by its dates or not ("before the move").
     Past,
-    /// Now: "currently", "latest", "still", or days up to today.
+    /// Now: "currently", "latest", "still", "recently".
     Present,
-    /// Days to come.
-    Future,
 }
 
 /// What a question says about time.
@@ -40,7 +38,7 @@ pub enum Tense {
 pub struct When {
     /// The days it names, in its order. Those that name no year or week are the last ones that have begun.
     pub spans: Vec<DaySpan>,
-    /// Past before present before future, where it says several things.
+    /// Past before present, where it says both.
     pub tense: Tense,
     /// The bytes of the words that name the days, in order.
     pub matched: Vec<Range<usize>>,
@@ -77,12 +75,10 @@ pub fn time_of_question(query: &str, today: i64) -> When {
     }
     when.tense = if when.spans.iter().any(|span| span.last < today) || reader.tells_of_the_past(&others) {
         Tense::Past
-    } else if reader.asks_for_the_present(&others) || when.spans.iter().any(|span| span.first <= today) {
+    } else if reader.asks_for_the_present(&others) {
         Tense::Present
-    } else if when.spans.is_empty() {
-        Tense::Open
     } else {
-        Tense::Future
+        Tense::Open
     };
     when
 }

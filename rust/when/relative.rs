@@ -6,8 +6,6 @@ use super::reader::Reader;
 use super::span::{DaySpan, months_later};
 use crate::calendar::{Date, weekday};
 
-/// Days before today that "recently" means.
-const LATELY: i64 = 14;
 /// "A few" is between so many and so many.
 const FEW: (i64, i64) = (2, 7);
 
@@ -87,12 +85,11 @@ impl Reader<'_> {
         })
     }
 
-    /// Yesterday, recently.
+    /// Today, yesterday, the day after tomorrow.
     pub fn day(&self, at: usize) -> Option<Found> {
         let span = self.find(at, |sense| match sense {
             Sense::Day(days) => Some(DaySpan::day(self.today + days)),
             Sense::YesterdayInFrench if self.french => Some(DaySpan::day(self.today - 1)),
-            Sense::Lately => Some(DaySpan { first: self.today - LATELY, last: self.today }),
             _ => None,
         });
         found(at + 1, span)
@@ -154,8 +151,9 @@ impl Reader<'_> {
 
     /// "the week before March 3", "two weeks before last Tuesday", "zwei Wochen nach dem 5. Mai".
     pub fn counted_from(&self, at: usize) -> Option<Found> {
-        let (end, count, unit) =
-            self.amount(at).or_else(|| Some((at + 1, Count::Exactly(1), self.unit(at)?)))?;
+        let alone = || Some((at + 1, Count::Exactly(1), self.unit(at)?));
+        let amount = self.amount(at);
+        let (end, count, unit) = amount.or_else(alone)?;
         let sign = match () {
             () if self.is(end, Sense::BeforeBefore) => -1,
             () if self.is(end, Sense::AfterBefore) => 1,
@@ -163,7 +161,13 @@ impl Reader<'_> {
         };
         let from = self.core(self.small_words(end + 1))?;
         let day = if sign < 0 { from.span.first } else { from.span.last };
-        found(from.end, Self { today: day, ..*self }.counted(sign, count, unit))
+        let there = Self { today: day, ..*self };
+        if amount.is_none() {
+            // "the week before" ends the day before.
+            let far = there.later(sign, unit)?;
+            return found(from.end, DaySpan::new(far.min(day + 1), far.max(day - 1)));
+        }
+        found(from.end, there.counted(sign, count, unit))
     }
 
     /// So many units before (−1) or after (1) today.

@@ -17,6 +17,11 @@ impl DaySpan {
         (first <= last).then_some(Self { first, last })
     }
 
+    /// How many days it has, at least 1.
+    pub fn days(self) -> i64 {
+        self.last.saturating_sub(self.first).saturating_add(1)
+    }
+
     /// Days between `day` and the span, 0 inside.
     ///
     /// ```

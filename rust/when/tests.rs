@@ -61,7 +61,6 @@ fn times_in_english() {
         ("the past three weeks", "2026-06-10..2026-07-01"),
         ("in the last 3 days", "2026-06-28..2026-07-01"),
         ("over the past week", "2026-06-24..2026-07-01"),
-        ("what have I worked on recently", "2026-06-17..2026-07-01"),
         ("in March", "2026-03-01..2026-03-31"),
         ("last March", "2026-03-01..2026-03-31"),
         ("last August", "2025-08-01..2025-08-31"),
@@ -98,7 +97,7 @@ fn times_in_english() {
         ("03/04/2024", "2024-04-03, 2024-03-04"),
         ("2024-03", "2024-03-01..2024-03-31"),
         ("in two weeks", "2026-07-12..2026-07-18"),
-        ("the week before March 30, 2026", "2026-03-20..2026-03-26"),
+        ("the week before March 30, 2026", "2026-03-23..2026-03-29"),
         ("two days before last Tuesday", "2026-06-28"),
         ("yesterday or on Monday", "2026-06-30, 2026-06-29"),
     ]);
@@ -157,7 +156,6 @@ fn times_in_german() {
         ("bis Mai", "..2026-05-31"),
         ("zwischen März und Mai", "2026-03-01..2026-05-31"),
         ("von November bis Februar 2025", "2024-11-01..2025-02-28"),
-        ("neulich beim Zahnarzt", "2026-06-17..2026-07-01"),
         ("in zwei Wochen", "2026-07-12..2026-07-18"),
         ("zwei Wochen nach dem 5. Mai", "2026-05-16..2026-05-22"),
     ]);
@@ -208,7 +206,6 @@ fn times_in_french() {
         ("avant mars", "..2026-02-28"),
         ("entre mars et mai", "2026-03-01..2026-05-31"),
         ("de mars à mai 2023", "2023-03-01..2023-05-31"),
-        ("récemment", "2026-06-17..2026-07-01"),
         ("dans 3 jours", "2026-07-04"),
     ]);
 }
@@ -257,7 +254,6 @@ fn times_in_spanish() {
         ("hasta mayo", "..2026-05-31"),
         ("entre marzo y mayo", "2026-03-01..2026-05-31"),
         ("de noviembre a febrero", "2025-11-01..2026-02-28"),
-        ("recientemente", "2026-06-17..2026-07-01"),
         ("dentro de dos semanas", "2026-07-12..2026-07-18"),
     ]);
 }
@@ -291,7 +287,6 @@ fn times_in_chinese() {
         ("最近三天", "2026-06-28..2026-07-01"),
         ("过去两周", "2026-06-17..2026-07-01"),
         ("近三个月", "2026-04-01..2026-07-01"),
-        ("最近买了什么", "2026-06-17..2026-07-01"),
         ("三月", "2026-03-01..2026-03-31"),
         ("在3月份", "2026-03-01..2026-03-31"),
         ("十二月", "2025-12-01..2025-12-31"),
@@ -350,7 +345,6 @@ fn times_in_japanese() {
         ("半年前", "2025-12-17..2026-01-16"),
         ("過去3日間", "2026-06-28..2026-07-01"),
         ("ここ3日", "2026-06-28..2026-07-01"),
-        ("最近読んだ本", "2026-06-17..2026-07-01"),
         ("3月", "2026-03-01..2026-03-31"),
         ("三月の旅行", "2026-03-01..2026-03-31"),
         ("3月5日", "2026-03-05"),
@@ -466,9 +460,13 @@ fn questions_about_now_say_so() {
         "最新の契約",
         "現在のパスワード",
         "今どこに住んでいますか",
-        "today's plan",
-        "this week",
-        "diese Woche",
+        "what have I worked on recently",
+        "neulich beim Zahnarzt",
+        "le médecin récemment",
+        "recientemente en el médico",
+        "最近买了什么",
+        "最近読んだ本",
+        "what is current in this week's plan",
     ] {
         assert_eq!(time_of_question(query, today()).tense, Tense::Present, "{query}");
     }
@@ -535,9 +533,9 @@ fn days_that_are_over_win_over_words_for_now() {
     let tense = |query| time_of_question(query, today()).tense;
     assert_eq!(tense("what did we decide last week about the current router"), Tense::Past);
     assert_eq!(tense("last week"), Tense::Past);
-    assert_eq!(tense("next week"), Tense::Future);
-    assert_eq!(tense("since March"), Tense::Present);
-    assert_eq!(tense("过去三天"), Tense::Present);
+    for query in ["next week", "since March", "过去三天", "today's plan", "diese Woche", "in July"] {
+        assert_eq!(tense(query), Tense::Open, "{query}");
+    }
 }
 
 #[test]

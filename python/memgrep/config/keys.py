@@ -193,6 +193,7 @@ KEYS: dict[str, Key] = {
         Key("sync.sessions.path", Text("a folder"), None, told="<openclaw>/agents/{agentId}/sessions"),
         _whole("query.maxResults", 6, 1, 2000, notes=True),
         Key("query.minScore", Number(0, 1), 0.35, notes=True),
+        _flag("query.temporal", True, notes=True),
         _flag("query.hybrid.enabled", True, notes=True),
         Key("query.hybrid.fusion", Choice("absolute", "weighted-rank"), "absolute", notes=True),
         Key("query.hybrid.vectorWeight", Number(0, 1), None, notes=True, told="measured"),

@@ -249,12 +249,13 @@ class Hybrid(Section):
 
 
 class Query(Section):
-    """`query`: what a search returns."""
+    """`query`: what a search returns; `temporal`: whether the time a question names counts."""
 
-    __slots__ = ("hybrid", "max_results", "min_score")
+    __slots__ = ("hybrid", "max_results", "min_score", "temporal")
     hybrid: Hybrid
     max_results: int
     min_score: float
+    temporal: bool
 
 
 class QmdPath(Section):

@@ -69,7 +69,7 @@ pub(super) const TABLE: &[(&str, Sense)] = &[
     ("today|tonight|this morning|this afternoon|this evening", Day(0)),
     ("tomorrow", Day(1)),
     ("the day after tomorrow|day after tomorrow", Day(2)),
-    ("recently|lately|the other day", Lately),
+    ("recently|lately|the other day", Currently),
     ("last|previous", Turn(-1)),
     ("week before last", Relative(Unit::Week, -2)),
     ("month before last", Relative(Unit::Month, -2)),

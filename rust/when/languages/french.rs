@@ -63,7 +63,7 @@ pub(super) const TABLE: &[(&str, Sense)] = &[
     ("aujourd'hui|ce matin|ce soir", Day(0)),
     ("demain", Day(1)),
     ("après-demain", Day(2)),
-    ("récemment|dernièrement|l'autre jour|ces derniers temps|ces jours-ci", Lately),
+    ("récemment|dernièrement|l'autre jour|ces derniers temps|ces jours-ci", Currently),
     ("dernier|dernière|derniers|dernières", Turn(-1)),
     ("dernier|dernière|derniers|dernières|passé|passée|passés|passées|précédent|précédente", TurnAfter(-1)),
     ("avant-dernier|avant-dernière", Turn(-2)),

@@ -61,7 +61,7 @@ pub(super) const TABLE: &[(&str, Sense)] = &[
     ("gestern morgen", Day(-1)),
     ("guten morgen|am morgen", Nothing),
     ("übermorgen|uebermorgen", Day(2)),
-    ("neulich|kürzlich|kuerzlich|letztens|unlängst|unlaengst|in letzter zeit|dieser tage", Lately),
+    ("neulich|kürzlich|kuerzlich|letztens|unlängst|unlaengst|in letzter zeit|dieser tage", Currently),
     ("letzt~|vorig~|vergangen~|verflossen~", Turn(-1)),
     ("vorletzt~", Turn(-2)),
     ("dies~|laufend~", Turn(0)),

@@ -29,7 +29,7 @@ pub(super) const TABLE: &[(&str, Sense)] = &[
     ("今日|きょう|本日|今朝|今晩|今夜", Day(0)),
     ("明日|あした|あす", Day(1)),
     ("明後日|あさって", Day(2)),
-    ("最近|先日|この間|この前|このあいだ|近頃|近ごろ", Lately),
+    ("最近|先日|この間|この前|このあいだ|近頃|近ごろ", Currently),
     ("先週|前の週", Relative(Unit::Week, -1)),
     ("先々週|先先週", Relative(Unit::Week, -2)),
     ("今週", Relative(Unit::Week, 0)),

@@ -53,8 +53,6 @@ pub(crate) enum Sense {
     Day(i64),
     /// "hier": yesterday in French, here in German.
     YesterdayInFrench,
-    /// The days before today, not said how many.
-    Lately,
     /// Units from the present one: 去年 is (Year, −1).
     Relative(Unit, i64),
     /// The same for the unit after it: last −1, this 0, next 1.
@@ -108,7 +106,7 @@ pub(crate) enum Sense {
     BeforeEvent,
     /// Of itself about a time that is over: "formerly".
     Formerly,
-    /// Of itself about now: "currently", "latest".
+    /// Of itself about now: "currently", "latest", "recently".
     Currently,
     /// The same unless it stands beside a unit: "dernier".
     Latest,

@@ -59,7 +59,7 @@ pub(super) const TABLE: &[(&str, Sense)] = &[
     ("mañana", Day(1)),
     ("la mañana|por la mañana|de la mañana", Nothing),
     ("pasado mañana", Day(2)),
-    ("recientemente|últimamente|hace poco|el otro día", Lately),
+    ("recientemente|últimamente|hace poco|el otro día", Currently),
     ("pasado|pasada|último|última|últimos|últimas", Turn(-1)),
     ("pasado|pasada|pasados|pasadas|anterior", TurnAfter(-1)),
     ("antepasado|antepasada", TurnAfter(-2)),
