@@ -160,7 +160,8 @@ TOOLS: dict[str, Tool] = {
             description=(
                 "Search the long-term memory notes (MEMORY.md, USER.md, memory/*.md) before answering "
                 "anything about earlier work, decisions, dates, people, preferences or to-dos. Ask in plain "
-                "words; names, numbers and identifiers are matched exactly. Results carry path and lines for "
+                "words; names, numbers and identifiers are matched exactly, and a time (last Tuesday, im März, 上周) "
+                "puts notes of that time first. Results carry path and lines for "
                 "memory_get. If the answer says unavailable, tell the user that memory could not be searched "
                 "and why; if it says stale or carries a warning, results may be incomplete."
             ),

@@ -87,7 +87,10 @@ fn tokens(text: &str) -> (String, Vec<Token>) {
             buffer.push(' ');
         }
         let start = buffer.len();
-        buffer.push_str(&fold(&text[bytes.clone()]));
+        match &text[bytes.clone()] {
+            word if word.is_ascii() => buffer.extend(word.chars().map(|c| c.to_ascii_lowercase())),
+            word => buffer.push_str(&fold(word)),
+        }
         let joined = between.filter(|_| !unspaced).and_then(joiner);
         tokens.push(Token { folded: start..buffer.len(), joined, bytes });
     };
