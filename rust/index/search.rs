@@ -251,17 +251,10 @@ impl Search<'_> {
             }
             self.name_matches(&mut signals, &allowed)?;
             if time.names_days() {
-                let limit = pool / POOL_PART;
-                let mut asked: Vec<u64> = pass.top(limit, &allow_asked).iter().map(|hit| hit.id).collect();
-                if let (Some(vector), Some(state)) = (vector, state) {
-                    let (nearest, _) = self.nearest(&state.index, vector, limit, Some(&allow_asked))?;
-                    asked.extend(nearest.iter().map(|hit| hit.id));
-                }
-                // Notes of that time may not hold a word of the question.
-                if asked.len() < limit {
-                    asked.extend(lexical.first(limit, &allow_asked));
-                }
-                for id in asked {
+                let vectors = vector.zip(state.map(|state| &state.index));
+                for id in
+                    self.of_asked_time(lexical, pass.as_mut(), vectors, pool / POOL_PART, &allow_asked)?
+                {
                     signals.entry(id).or_default();
                 }
             }
@@ -330,6 +323,27 @@ impl Search<'_> {
         };
         let found = index.nearest(vector, limit, &kept, &self.exact())?;
         failure.into_inner().map_or(Ok(found), Err)
+    }
+
+    /// The best and the nearest chunks that `keep` accepts, those of the asked time; if these are few, also some that hold
+    /// no word of the question and have no vector.
+    fn of_asked_time(
+        &self,
+        lexical: &Lexical,
+        pass: &mut (dyn crate::lexical::LexicalPass + '_),
+        vectors: Option<(&[f32], &Built)>,
+        limit: usize,
+        keep: &dyn Fn(u64, Facts) -> bool,
+    ) -> Result<Vec<u64>> {
+        let mut asked: Vec<u64> = pass.top(limit, keep).iter().map(|hit| hit.id).collect();
+        if let Some((vector, index)) = vectors {
+            let (nearest, _) = self.nearest(index, vector, limit, Some(keep))?;
+            asked.extend(nearest.iter().map(|hit| hit.id));
+        }
+        if asked.len() < limit {
+            asked.extend(lexical.first(limit, keep));
+        }
+        Ok(asked)
     }
 
     /// Adds the first chunk (or the best one already found) of every note that the query names.

@@ -10,6 +10,8 @@ use crate::when::{DaySpan, Tense, When, time_of_question};
 
 /// The factor that [`TemporalDecay::Auto`] never falls below where no floor is set: old facts stay findable.
 const AUTO_DECAY_FLOOR: f32 = 0.98;
+/// More times than these are no question: the rest do not count.
+const MOST_SPANS: usize = 32;
 
 /// How age counts, as in the setting of that name.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +64,8 @@ impl AskedTime {
     /// `terms` are those of the whole query. The seeds' formula knows nothing of the time in a question.
     pub fn of(query: &str, terms: &[QueryTerm], options: &SearchOptions) -> Self {
         let counts = options.temporal && options.fusion == Fusion::Absolute;
-        let when = if counts { time_of_question(query, options.today) } else { When::default() };
+        let mut when = if counts { time_of_question(query, options.today) } else { When::default() };
+        when.spans.truncate(MOST_SPANS);
         let (decay, recency) = options.decay.of(when.tense, query);
         let most_lift = if when.spans.is_empty() { 0.0 } else { most_lift(share(query, terms, &when)) };
         Self { spans: when.spans, most_lift, decay, recency }
