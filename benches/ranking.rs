@@ -73,6 +73,7 @@ fn options() -> RankOptions {
         decay: Decay::Bounded { half_life_days: 30.0, floor: 0.9 },
         recency: Some(Recency::usual()),
         mmr_lambda: Some(0.7),
+        mmr_floor: 0.6,
         min_score: 0.35,
     }
 }

@@ -45,6 +45,7 @@ fn ranked(notes: &[Note], today: &str, decay: Decay, mmr_lambda: Option<f32>) ->
         decay,
         recency: None,
         mmr_lambda,
+        mmr_floor: 0.0,
         min_score: 0.0,
     };
     let mut words = |id: u64| Ok(token_set(notes[id as usize].text));
@@ -261,7 +262,7 @@ mod golden {
             let relevance: Vec<Item<()>> =
                 items.iter().map(|&(_, relevance)| Item { tier: (), relevance }).collect();
             let picks =
-                pick(&relevance, lambda, usize::MAX, &mut |position| Ok(token_set(items[position].0)));
+                pick(&relevance, lambda.into(), usize::MAX, &mut |position| Ok(token_set(items[position].0)));
             let order: Vec<u64> =
                 picks.expect("words cannot fail").iter().map(|pick| pick.position as u64).collect();
             let expected: Vec<u64> =

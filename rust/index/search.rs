@@ -22,6 +22,8 @@ use crate::vector::{Spread, VectorHit, Vectors, cosine, unpack};
 /// The first pool holds so many candidates of each side times the multiplier, whatever the number of results asked for:
 /// a pool that grew with it would let the first hits of a longer list differ from a shorter one.
 pub const POOL_UNIT: usize = 24;
+/// Texts that share less of their words are no near-duplicates to MMR (docs/decisions on diversity).
+pub const MMR_FLOOR: f64 = 0.6;
 /// The share of the vector score in the seeds' formula.
 const SEEDS_VECTOR_WEIGHT: f32 = 0.7;
 /// Chunks of the asked time that join a pool, in parts of its size.
@@ -463,6 +465,7 @@ impl Search<'_> {
             decay: time.decay,
             recency: time.recency.clone(),
             mmr_lambda: options.mmr_lambda,
+            mmr_floor: MMR_FLOOR,
             min_score: options.min_score,
         }
     }

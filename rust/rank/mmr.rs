@@ -13,6 +13,22 @@ pub struct Item<Tier> {
     pub relevance: f64,
 }
 
+/// How diversity is weighed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule {
+    /// 1: relevance only, 0: diversity only.
+    pub lambda: f64,
+    /// The least similarity that counts, 0..1: two texts about one thing share words, two copies share most of them.
+    pub floor: f64,
+}
+
+impl From<f64> for Rule {
+    /// Every similarity counts, as in the paper.
+    fn from(lambda: f64) -> Self {
+        Self { lambda, floor: 0.0 }
+    }
+}
+
 /// A chosen item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pick {
@@ -34,7 +50,7 @@ pub struct Pick {
 /// item whose relevance alone cannot win any more is never looked at.
 pub fn pick<Tier: PartialEq>(
     items: &[Item<Tier>],
-    lambda: f64,
+    Rule { lambda, floor }: Rule,
     limit: usize,
     words: &mut dyn FnMut(usize) -> Result<Vec<u64>>,
 ) -> Result<Vec<Pick>> {
@@ -70,7 +86,10 @@ pub fn pick<Tier: PartialEq>(
             let value = |state: &State| most - (1.0 - lambda) * state.nearest;
             while wins(value(state)) && state.compared < picks.len() {
                 let other = picks[state.compared].position;
-                state.nearest = state.nearest.max(texts.similarity(position, other, state.nearest)?);
+                let similarity = texts.similarity(position, other, state.nearest.max(floor))?;
+                if similarity >= floor {
+                    state.nearest = state.nearest.max(similarity);
+                }
                 state.compared += 1;
             }
             if wins(value(state)) {
@@ -113,13 +132,13 @@ struct Text {
 }
 
 impl Texts<'_> {
-    /// [`jaccard`] similarity of a text to a pick, or 0 if it cannot exceed `enough`.
+    /// [`jaccard`] similarity of a text to a pick, or 0 if it cannot reach `enough`.
     fn similarity(&mut self, position: usize, pick: usize, enough: f64) -> Result<f64> {
         self.read(position)?;
         self.read(pick)?;
         let (Some(text), Some(pick)) = (&self.texts[position], &self.texts[pick]) else { return Ok(0.0) };
         let (one, other) = (text.words.len(), pick.words.len());
-        if one.min(other) as f64 <= enough * one.max(other) as f64 {
+        if (one.min(other) as f64) < enough * one.max(other) as f64 {
             return Ok(0.0);
         }
         let ticked =
@@ -178,7 +197,8 @@ mod tests {
     }
 
     fn positions(relevance: &[f64], lambda: f64, sets: &[&[u64]]) -> Vec<usize> {
-        let picks = pick(&items(relevance), lambda, usize::MAX, &mut |position| Ok(sets[position].to_vec()));
+        let picks =
+            pick(&items(relevance), lambda.into(), usize::MAX, &mut |position| Ok(sets[position].to_vec()));
         picks.unwrap().iter().map(|pick| pick.position).collect()
     }
 
@@ -214,7 +234,7 @@ mod tests {
     fn lambda_one_is_relevance_alone_and_reads_no_text() {
         let mut none = |_| -> Result<Vec<u64>> { panic!("no text is needed") };
         for lambda in [1.0, 7.0, f64::NAN] {
-            let picks = pick(&items(&[0.9, 0.8, 0.7]), lambda, 2, &mut none).unwrap();
+            let picks = pick(&items(&[0.9, 0.8, 0.7]), lambda.into(), 2, &mut none).unwrap();
             assert_eq!(picks, [Pick { position: 0, penalty: 0.0 }, Pick { position: 1, penalty: 0.0 }]);
         }
     }
@@ -234,7 +254,8 @@ mod tests {
     #[test]
     fn the_penalty_is_what_similarity_took_off() {
         let sets: [&[u64]; 2] = [&[1, 2], &[2, 3]];
-        let picks = pick(&items(&[0.9, 0.8]), 0.7, 2, &mut |position| Ok(sets[position].to_vec())).unwrap();
+        let picks =
+            pick(&items(&[0.9, 0.8]), 0.7.into(), 2, &mut |position| Ok(sets[position].to_vec())).unwrap();
         assert_eq!(picks[0].penalty, 0.0);
         assert!((picks[1].penalty - 0.1).abs() < 1e-12);
     }
@@ -243,7 +264,7 @@ mod tests {
     fn a_text_that_cannot_win_is_not_read() {
         let mut asked = Vec::new();
         let relevance: Vec<f64> = (0..50).map(|place| 1.0 - 0.018 * f64::from(place)).collect();
-        let picks = pick(&items(&relevance), 0.7, 3, &mut |position| {
+        let picks = pick(&items(&relevance), 0.7.into(), 3, &mut |position| {
             asked.push(position);
             Ok(vec![position as u64])
         });
@@ -254,7 +275,7 @@ mod tests {
 
     #[test]
     fn an_error_while_reading_a_text_is_passed_on() {
-        let failed = pick(&items(&[0.9, 0.8]), 0.7, 2, &mut |_| Err(crate::error::Error::Interrupted));
+        let failed = pick(&items(&[0.9, 0.8]), 0.7.into(), 2, &mut |_| Err(crate::error::Error::Interrupted));
         assert!(matches!(failed, Err(crate::error::Error::Interrupted)));
     }
 
@@ -274,16 +295,31 @@ mod tests {
         #[test]
         fn short_cuts_change_nothing((items, sets) in pools(), lambda in 0u8..=10) {
             let lambda = f64::from(lambda) / 10.0;
-            let picks = pick(&items, lambda, usize::MAX, &mut |position| Ok(sets[position].clone())).unwrap();
+            let picks = pick(&items, lambda.into(), usize::MAX, &mut |position| Ok(sets[position].clone())).unwrap();
             let positions: Vec<usize> = picks.iter().map(|pick| pick.position).collect();
             prop_assert_eq!(positions, naive(&items, lambda, &sets));
         }
 
         #[test]
         fn the_first_picks_do_not_depend_on_how_many_are_asked_for((items, sets) in pools(), limit in 0usize..30) {
-            let all = pick(&items, 0.7, usize::MAX, &mut |position| Ok(sets[position].clone())).unwrap();
-            let some = pick(&items, 0.7, limit, &mut |position| Ok(sets[position].clone())).unwrap();
+            let all = pick(&items, 0.7.into(), usize::MAX, &mut |position| Ok(sets[position].clone())).unwrap();
+            let some = pick(&items, 0.7.into(), limit, &mut |position| Ok(sets[position].clone())).unwrap();
             prop_assert_eq!(&all[..limit.min(all.len())], &some[..]);
         }
+    }
+
+    #[test]
+    fn only_near_duplicates_count_above_the_floor() {
+        // The second shares three of four words with the first, the third half of them.
+        let sets: [&[u64]; 3] = [&[1, 2, 3, 4], &[1, 2, 3], &[1, 2, 5, 6]];
+        let picks = |floor| {
+            let rule = Rule { lambda: 0.5, floor };
+            let picks = pick(&items(&[0.9, 0.8, 0.4]), rule, 3, &mut |position| Ok(sets[position].to_vec()));
+            picks.unwrap().iter().map(|pick| (pick.position, pick.penalty)).collect::<Vec<_>>()
+        };
+        assert_eq!(picks(0.0), [(0, 0.0), (2, 0.5 / 3.0), (1, 0.375)]);
+        assert_eq!(picks(0.6), [(0, 0.0), (2, 0.0), (1, 0.375)]);
+        assert_eq!(picks(0.75), [(0, 0.0), (2, 0.0), (1, 0.375)], "the floor itself counts");
+        assert_eq!(picks(0.8), [(0, 0.0), (1, 0.0), (2, 0.0)]);
     }
 }

@@ -92,6 +92,8 @@ pub struct RankOptions {
     pub recency: Option<recency::Recency>,
     /// λ of MMR; `None` = off.
     pub mmr_lambda: Option<f32>,
+    /// The least Jaccard similarity that MMR counts; 0: every one.
+    pub mmr_floor: f64,
     /// Hits below are left out, but for keyword hits that fill free places.
     pub min_score: f32,
 }
@@ -180,8 +182,8 @@ pub fn rank_first(
         .iter()
         .map(|one| mmr::Item { tier: one.candidate.path_match, relevance: one.relevance })
         .collect();
-    let lambda = options.mmr_lambda.map_or(1.0, f64::from);
-    let picks = mmr::pick(&items, lambda, limit, &mut |position| words(hits[position].candidate.id))?;
+    let rule = mmr::Rule { lambda: options.mmr_lambda.map_or(1.0, f64::from), floor: options.mmr_floor };
+    let picks = mmr::pick(&items, rule, limit, &mut |position| words(hits[position].candidate.id))?;
 
     let ranked = picks.iter().map(|pick| hits[pick.position].ranked(false, pick.penalty));
     let answers = |one: &&Scored| one.candidate.held || one.lift > 0.0;
@@ -381,6 +383,7 @@ mod testing {
             decay: decay::Decay::Off,
             recency: None,
             mmr_lambda: None,
+            mmr_floor: 0.0,
             min_score: 0.0,
         }
     }
