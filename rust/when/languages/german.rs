@@ -88,7 +88,6 @@ pub(super) const TABLE: &[(&str, Sense)] = &[
         "dem|der|den|unserem|unserer|meinem|meiner|deinem|deiner|seinem|seiner|ihrem|ihrer|diesem|dieser",
         Known,
     ),
-    ("kalenderwoche|kw", WeekNumber),
     ("bevor", BeforeEvent),
     ("früher|frueher|damals|ehemals|einst|ursprünglich|urspruenglich|zuvor|vorher|seinerzeit", Formerly),
     (

@@ -88,8 +88,6 @@ pub(crate) enum Sense {
     YearMark,
     MonthMark,
     DayMark,
-    /// A week of the year: "KW".
-    WeekNumber,
     /// A preposition that makes a time of what follows: in, on, im, en.
     In,
     /// of, de, の.
