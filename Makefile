@@ -88,7 +88,7 @@ docs: install ## rebuild what is generated: docs/cli.md, outputs in README.md, R
 lock: check-tools ## resolve requirements-dev.txt anew (needs the network)
 	test -x $(VENV)-lock/bin/uv || ($(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv)
 	$(VENV)-lock/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
-		--extra local --extra dev --custom-compile-command "make lock" --output-file requirements-dev.txt pyproject.toml
+		--extra local --extra plot --extra dev --custom-compile-command "make lock" --output-file requirements-dev.txt pyproject.toml
 
 .PHONY: all
 all: lint test bench-smoke build ## what CI runs, and a wheel

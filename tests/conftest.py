@@ -75,7 +75,8 @@ class Workspace:
             f"--set={key}={value if isinstance(value, str) else json.dumps(value)}"
             for key, value in settings.items()
         ]
-        return [sys.executable, "-m", "memgrep", name, "--workspace", str(self.folder), *values, *arguments]
+        start = [sys.executable, "-m", "memgrep", *name.split()]
+        return [*start, "--workspace", str(self.folder), *values, *arguments]
 
     def run(
         self, name: str, *arguments: str, env: Mapping[str, str] | None = None, **more: object

@@ -51,6 +51,15 @@ def test_everything_after_two_dashes_is_a_word():
     assert (options.json, options.query) == (True, ["--json", "-n", "--"])
 
 
+def test_a_command_may_have_a_second_word():
+    """A folder of that name is written with its path."""
+    assert (asked("eval", "init", "x").command, asked("eval", "init", "x").folder) == ("eval init", "x")
+    assert (asked("eval", "./init", "x").command, asked("eval", "./init", "x").sets) == (
+        "eval",
+        ["./init", "x"],
+    )
+
+
 def test_numbers_are_no_options():
     """Also those that are refused later, with their range."""
     assert asked("search", "--min-score", "-0.1", "-40", "degrees").min_score == -0.1
@@ -76,6 +85,9 @@ def test_numbers_are_no_options():
         (["models", "burn"], "burn: write list or pull or verify or rm"),
         (["models"], "list|pull|verify|rm is missing"),
         (["status", "now"], "now: one argument too many"),
+        (["eval"], "SETS… is missing"),
+        (["eval", "init"], "FOLDER is missing"),
+        (["eval", "compare", "a"], "AFTER is missing"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(words, message):
@@ -88,7 +100,7 @@ def test_what_cannot_be_meant_is_refused(words, message):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_names_every_argument(name):
-    text = read([name, "--help"])
+    text = read([*name.split(), "--help"])
 
     assert isinstance(text, str)
     for argument in COMMANDS[name].arguments:

@@ -64,7 +64,8 @@ def shell_quote(text: str) -> str:
 
 
 def steady(text: str) -> list[str]:
-    return [UNSTEADY.sub("…", line).rstrip() for line in text.strip().splitlines()]
+    # A longer number makes its column wider: so many spaces are as good as two.
+    return [re.sub(" {2,}", "  ", UNSTEADY.sub("…", line).rstrip()) for line in text.strip().splitlines()]
 
 
 def matches(shown: list[str], printed: list[str]) -> bool:

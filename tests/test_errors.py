@@ -42,6 +42,8 @@ def test_everything_is_exported():
             NoteRefused("../x.md", "outside", "is not in the workspace"),
             "../x.md: is not in the workspace (outside)",
         ),
+        (errors.LabelsInvalid("/set/qrels.tsv", 3, "two fields"), "/set/qrels.tsv:3: two fields"),
+        (errors.LabelsInvalid("set", None, "no question"), "set: no question"),
         (errors.BackendUnavailable("qmd", "not found"), "qmd: not found"),
         (
             ConfigError(Problem("/a.toml", 3, "query.x", "unknown key"), Problem("argument", None, "", "no")),

@@ -87,10 +87,25 @@ def test_asynchronous_programs_have_the_same_names(ws):
             report = await memory.index()
             answers = await asyncio.gather(*(memory.search("lantern") for _ in range(5)))
             page = await memory.get("memory/a.md")
+            notes = await memory.notes()
             status = await memory.status()
-        return report.files, {len(answer) for answer in answers}, page.text, status["files"]
+        return report.files, {len(answer) for answer in answers}, page.text, notes, status["files"]
 
-    assert asyncio.run(use()) == (1, {1}, "the lantern", 1)
+    assert asyncio.run(use()) == (1, {1}, "the lantern", ("memory/a.md",), 1)
+
+
+def test_notes_are_the_paths_that_hits_carry(ws, tmp_path):
+    ws.write("memory/b.md", "lantern\n")
+    ws.write("MEMORY.md", "- lantern\n")
+    (tmp_path / "extra").mkdir()
+    (tmp_path / "extra" / "a.md").write_text("lantern\n", encoding="utf-8")
+
+    with ws.memory(extraPaths=[str(tmp_path / "extra")]) as memory:
+        assert memory.notes() == ()
+        memory.index()
+
+        assert memory.notes() == tuple(sorted(hit.path for hit in memory.search("lantern")))
+        assert len(memory.notes()) == 3
 
 
 def test_status_of_an_index_that_is_not_there_makes_none(ws):

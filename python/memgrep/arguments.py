@@ -100,6 +100,17 @@ def _number(text: str) -> object:
     return text
 
 
+_SEED = Argument(
+    "--seed",
+    metavar="N",
+    read=_number,
+    default=0,
+    text="another draw of the dice; the same one, the same figures",
+)
+_MEASURE = Argument(
+    "--measure", metavar="NAME", default="nDCG@10", text="what is compared by arm, group and question"
+)
+
 _SHARED = (
     Argument("--workspace", metavar="FOLDER", text="the folder with the notes"),
     Argument("--agent", metavar="ID", text="whose memory it is; main if not said"),
@@ -150,6 +161,44 @@ COMMANDS = {
         "Say what is indexed, what is not, and why.",
         Argument("--deep", default=False, text="ask the provider for one vector"),
     ),
+    "eval": Command(
+        "Ask labelled questions and say how good the answers are.",
+        Argument(
+            "sets",
+            many=True,
+            text="folders of labelled questions; one without a corpus is about your own notes",
+        ),
+        Argument(
+            "--arm",
+            metavar="ARM",
+            many=True,
+            text="keyword, vector, hybrid, +decay, +MMR or settings (yours), with settings after it: "
+            "hybrid,query.hybrid.mmr.enabled=true; may come again, and all but the last if not said",
+        ),
+        Argument("--fresh", default=False, text="index your own notes anew, in a place that is thrown away"),
+        Argument("--out", metavar="FILE", text="write what came out for every question, as JSON lines"),
+        Argument("--plot", metavar="FILE", text="draw a picture, .png or .svg (needs memgrep[plot])"),
+        _MEASURE,
+        _SEED,
+    ),
+    "eval init": Command(
+        "Draft questions about your notes from their headings.",
+        Argument("folder", text="where they are written; new or empty, and not among the notes"),
+        Argument("--limit", metavar="N", read=_number, default=200, text="how many questions at most"),
+        Argument(
+            "--copy",
+            default=False,
+            text="add a copy of the notes without the headings that are asked for",
+        ),
+        _SEED,
+    ),
+    "eval compare": Command(
+        "Compare what two runs wrote with --out, question by question.",
+        Argument("before", text="results of one run"),
+        Argument("after", text="results of another one"),
+        _MEASURE,
+        _SEED,
+    ),
     "models": Command(
         "List, download, check or remove local models.",
         Argument("action", choices=("list", "pull", "verify", "rm"), text="what to do"),
@@ -176,7 +225,9 @@ def read(words: list[str]) -> "Options | str":
         return f"memgrep {__version__}"
     if first not in COMMANDS:
         raise UsageError(_usage(), f"{first}: no such command; there are {', '.join(COMMANDS)}")
-    return _Reader(first).read(words[1:])
+    # A folder of the name of a command's second word is written ./init.
+    both = " ".join(words[:2])
+    return _Reader(both).read(words[2:]) if both in COMMANDS else _Reader(first).read(words[1:])
 
 
 def wants_json(words: list[str]) -> bool:

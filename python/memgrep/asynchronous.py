@@ -39,6 +39,10 @@ class AsyncMemory:
         """See `Memory.index`."""
         return await asyncio.to_thread(self.sync.index, **options)
 
+    async def notes(self) -> "tuple[str, ...]":
+        """See `Memory.notes`."""
+        return await asyncio.to_thread(self.sync.notes)
+
     async def status(self, **options: "Any") -> "dict[str, Any]":
         """See `Memory.status`."""
         return await asyncio.to_thread(self.sync.status, **options)

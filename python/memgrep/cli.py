@@ -292,11 +292,85 @@ def models(door: _Door, options: "Options") -> int:
     return act(options.action, options.model, door.memory.settings, door)
 
 
+def evaluate(door: _Door, options: "Options") -> int:
+    """Ask labelled questions and say how good the answers are."""
+    from memgrep import evaluation
+    from memgrep.evaluation import plot, report
+
+    measure = evaluation.measure(options.measure)
+    evaluation.check_seed(options.seed)
+    if options.plot is not None:
+        plot.check(options.plot)
+    if options.out is not None:
+        evaluation.check_file(options.out)
+    done = evaluation.evaluate(
+        options.sets,
+        options.arm or evaluation.DEFAULT_ARMS,
+        workspace=options.workspace,
+        agent=options.agent,
+        arguments=_settings(options.set),
+        fresh=options.fresh,
+        progress=door.progress,
+        notice=door.note,
+    )
+    door.progress.clear()
+    for warning in dict.fromkeys(f"{run.set}: {warning}" for run in done.runs for warning in run.warnings):
+        door.warn(warning)
+    if options.out is not None:
+        evaluation.write_results(done.judged, options.out)
+    if options.plot is not None:
+        plot.plot(done, measure, options.plot)
+    if door.json:
+        door.document(report.evaluation_document(done, measure, seed=options.seed))
+    else:
+        print(report.evaluation(done, measure, seed=options.seed))
+    return OK
+
+
+def eval_init(door: _Door, options: "Options") -> int:
+    """Draft questions about your notes from their headings."""
+    import datetime
+
+    from memgrep.evaluation import draft, write
+
+    draft.refuse_among_notes(options.folder, door.memory)
+    door.memory.index(embed=False, progress=door.progress)
+    door.progress.clear()
+    drafted = draft.draft(
+        door.memory, datetime.date.today(), limit=options.limit, seed=options.seed, copy=options.copy
+    )
+    write(drafted, options.folder)
+    if door.json:
+        door.document({"ok": True, "folder": options.folder, "questions": len(drafted.questions)})
+    else:
+        folder = one_line(options.folder)
+        print(f"{len(drafted.questions)} questions in {folder}; memgrep eval {folder} asks them")
+    return OK
+
+
+def eval_compare(door: _Door, options: "Options") -> int:
+    """Compare what two runs wrote with --out, question by question."""
+    from memgrep import evaluation
+    from memgrep.evaluation import report
+
+    measure = evaluation.measure(options.measure)
+    before, after = (evaluation.read_results(file) for file in (options.before, options.after))
+    done = evaluation.compare(before, after, measure=measure, seed=options.seed)
+    if door.json:
+        door.document(report.compared_document(done, measure))
+    else:
+        print(report.compared(done, measure))
+    return OK
+
+
 COMMANDS: "dict[str, Callable[[_Door, Options], int]]" = {
     "index": index,
     "search": search,
     "get": get,
     "status": status,
+    "eval": evaluate,
+    "eval init": eval_init,
+    "eval compare": eval_compare,
     "models": models,
     "config": config,
 }

@@ -16,6 +16,8 @@
     │   ├── ProviderRejected      it refused the texts themselves (400, 413, 422)
     │   └── ProviderBadAnswer     zero, non-finite, miscounted or wrong-length vectors, or no JSON
     ├── NoteRefused               memory_get may not read that path: a code and a reason
+    ├── LabelsInvalid             a labelled set or a file of results cannot be meant: file, line, why
+    ├── PlotUnavailable           a picture cannot be drawn: what is missing, and what helps
     └── BackendUnavailable        the QMD sidecar is missing, dead, late or unreadable
 
 An argument that cannot be meant (`max_results=0`) is a `ValueError`. `ConfigError` is one as well, because
@@ -31,9 +33,11 @@ __all__ = [
     "IndexForeign",
     "IndexLocked",
     "IndexUnavailable",
+    "LabelsInvalid",
     "MemgrepError",
     "ModelMissing",
     "NoteRefused",
+    "PlotUnavailable",
     "Problem",
     "ProviderAuth",
     "ProviderBadAnswer",
@@ -181,6 +185,27 @@ class NoteRefused(MemgrepError):
 
     def __str__(self) -> str:
         return one_line(f"{self.path}: {self.reason} ({self.code})")
+
+
+class LabelsInvalid(MemgrepError):
+    """A labelled set, or a file of results, that cannot be meant.
+
+    `file` is its path or the set's name, `line` counts from 1 and is None where no line is to blame.
+    """
+
+    def __init__(self, file: str, line: int | None, message: str) -> None:
+        super().__init__(file, line, message)
+        self.file = file
+        self.line = line
+        self.message = message
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return one_line(f"{place}: {self.message}")
+
+
+class PlotUnavailable(MemgrepError):
+    """A picture cannot be drawn; the message says what helps."""
 
 
 class BackendUnavailable(MemgrepError):

@@ -267,6 +267,16 @@ class Memory:
             seconds=time.monotonic() - begun,
         )
 
+    def notes(self) -> tuple[str, ...]:
+        """The paths of all notes in the index, sorted, as hits carry them.
+
+        Raises `IndexUnavailable` when the index cannot be read.
+        """
+        try:
+            return tuple(sorted(path for path, _, _ in self._open().files()))
+        except CoreError as error:
+            raise _translated(error) from error
+
     def status(self, *, deep: bool = False) -> "dict[str, Any]":
         """What is indexed, what is not, and why; docs/cli.md has the fields. Only looks, whatever is wrong.
 
