@@ -8,6 +8,8 @@ use crate::vector::Spread;
 
 /// So many standard deviations above the mean cosine count as a perfect match.
 const PERFECT_DEVIATIONS: f64 = 5.0;
+/// From this cosine on only the spread says how good a match is.
+const RELATED_COSINE: f64 = 0.4;
 
 /// The signals of one candidate, each 0..1, and what they add up to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,11 +105,15 @@ pub fn text_score(bm25: f32, ceiling: f32) -> f64 {
     }
 }
 
-/// `(cosine - mean) / (5 * deviation)` within 0..1: how far a chunk stands out of all chunks.
+/// `(cosine - mean) / (5 * deviation)` within 0..1, how far a chunk stands out of all chunks; at most
+/// `(cosine / 0.4)²`.
 ///
 /// What a cosine of 0.8 means differs from model to model; what three deviations above the mean are does not. With a
 /// deviation of 0, which also says "too few chunks to tell" ([`Spread`]), the root of the cosine stands in: it keeps
-/// the order, unrelated texts of most models (below 0.2) stay low, and related ones (above 0.4) count for two thirds.
+/// the order, and related texts of most models (above 0.4) count for two thirds.
+///
+/// Some chunk always stands out, of notes that have nothing to do with the question too. So a cosine that says
+/// "unrelated" in every model is low whatever the others are: below 0.2 it is no hit at the usual threshold (F027).
 pub fn vector_score(cosine: f32, spread: Spread) -> f64 {
     let cosine = f64::from(cosine);
     let (mean, deviation) = (f64::from(spread.mean), f64::from(spread.deviation));
@@ -116,7 +122,8 @@ pub fn vector_score(cosine: f32, spread: Spread) -> f64 {
     } else {
         cosine.max(0.0).sqrt()
     };
-    if score.is_nan() { 0.0 } else { score.clamp(0.0, 1.0) }
+    let most = (cosine.max(0.0) / RELATED_COSINE).powi(2);
+    if score.is_nan() { 0.0 } else { score.min(most).clamp(0.0, 1.0) }
 }
 
 /// The merged score as people read it: its root.
@@ -166,6 +173,16 @@ mod tests {
         assert_eq!(vector_score(0.5, spread), 0.4);
         assert_eq!(vector_score(0.875, spread), 1.0);
         assert_eq!(vector_score(-1.0, spread), 0.0);
+    }
+
+    #[test]
+    fn f027_a_cosine_of_unrelated_texts_is_low_however_far_it_stands_out() {
+        let least = 0.35_f64.powi(2) / Shares::ENCODER.vector_weight(0.0);
+        for deviation in [0.0, 0.01, 0.05] {
+            let spread = Spread { mean: 0.0, deviation };
+            assert!((1..=19).all(|percent| vector_score(percent as f32 / 100.0, spread) < least), "{deviation}");
+        }
+        assert_eq!(vector_score(0.45, Spread { mean: 0.0, deviation: 0.05 }), 1.0);
     }
 
     #[test]
