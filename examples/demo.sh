@@ -20,11 +20,11 @@ memgrep() {
 
 memgrep index
 echo
-echo "# By word: a ticket, an identifier, a compound inside a German sentence"
+echo "# By word: a ticket, and a compound inside a German sentence"
 memgrep search OPS-4412 --max-results 2
 memgrep search Kündigungsfrist --max-results 1
 echo
 echo "# By meaning: no word of the question has to stand in the note"
-memgrep search "holiday in Japan" --max-results 1
+memgrep search "voyage au Japon" --max-results 1
 echo
 memgrep status

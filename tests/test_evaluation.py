@@ -23,6 +23,7 @@ from memgrep.evaluation import (
     write,
     write_results,
 )
+from memgrep.evaluation.report import compared
 from memgrep.testing import HashEmbedder
 
 WORDS = {"provider": "none"}
@@ -346,6 +347,12 @@ def test_arms_are_compared_with_those_of_their_name():
         ("keyword", "keyword", 0.1),
     ]
     assert done.alone == 1
+
+
+def test_an_arm_that_one_run_lacks_is_said_to_be_left_out_although_its_questions_are_in_both():
+    done = compare([judged("a", 0.5), judged("a", 0.0, arm_="keyword")], [judged("a", 1.0)])
+
+    assert compared(done, "nDCG@10").endswith("as the other run has nothing to compare with: 1")
 
 
 def test_one_arm_each_is_compared_whatever_its_name():

@@ -64,7 +64,7 @@ def compared(done: Compared, measure: str) -> str:
                 f"{title}\n\n{table([_changed(pair, measure) for pair in pairs[:_SHOWN]], indent='  ')}"
             )
     if done.alone:
-        parts.append(f"{done.alone} questions are in one of the two only and were left out")
+        parts.append(f"left out, as the other run has nothing to compare with: {done.alone}")
     return "\n\n".join(parts)
 
 

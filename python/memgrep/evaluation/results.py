@@ -179,7 +179,8 @@ class Evaluation(Record):
 
 
 class Compared(Record):
-    """Two runs, question by question. `alone` questions are in one of them only and were left out.
+    """Two runs, question by question. `alone` answers have none in the other one to be compared
+    with, and were left out.
 
     `changed` are pairs of which the measure differs, the greatest loss first and the greatest gain last.
     """
