@@ -644,3 +644,27 @@ fn what_was_derived_after_a_store_was_saved_is_forgotten_when_it_is_put_back() {
     assert_eq!(paths(&index, "giraffe"), ["memory/a.md"]);
     assert_eq!(index.verify().expect("a look"), [""; 0]);
 }
+
+#[test]
+fn a_time_without_other_words_fills_the_list_that_was_asked_for() {
+    let place = Place::new(&[]);
+    for day in 1..=28 {
+        for part in ["a", "b"] {
+            place.note(&format!("memory/2024-02-{day:02}-{part}.md"), &format!("lantern {day} {part}\n"));
+        }
+    }
+    let index = place.open();
+    place.sync(&index);
+    let list = |max_results| {
+        let options = SearchOptions { max_results, min_score: 0.0, mmr_lambda: None, ..asked() };
+        let found = index.search("last February", None, &options).expect("a search");
+        found.hits.into_iter().map(|hit| hit.path).collect::<Vec<String>>()
+    };
+
+    let all = list(2000);
+
+    assert_eq!(all.len(), 56);
+    for count in [6, 24, 25, 40, 56, 96] {
+        assert_eq!(list(count), all[..count.min(56)], "{count}");
+    }
+}
