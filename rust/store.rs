@@ -1,6 +1,6 @@
 //! The truth of the index: one SQLite file with notes, chunks and vectors by content.
 //!
-//! Chunk ids are never used twice, so a derived index that is behind can be caught up from three facts: the highest
+//! Chunk ids are never used twice, not by another store of the same name either, so a derived index that is behind can be caught up from three facts: the highest
 //! chunk id at a generation (`step`), the ids deleted since (`tombstone`), the vectors that came since (`embedding`).
 //! Vectors belong to a *content* (what is embedded, by hash) under a fingerprint; moving or copying text costs nothing.
 
@@ -24,6 +24,9 @@ pub use vectors::{Selected, StoreVectors};
 const APPLICATION_ID: u32 = 0x6d65_6d67;
 /// Raised when the tables change.
 pub const SCHEMA_VERSION: u32 = 1;
+/// Ids and generations begin at a random number below this one and leap by up to as much: what was derived from a store that
+/// was lost, or from a state of it that was, fits no other.
+const LEAP: i64 = 1 << 40;
 /// Generations a derived index may be behind and still be caught up instead of rebuilt.
 const KEPT_STEPS: i64 = 4096;
 
@@ -200,7 +203,9 @@ impl Store {
         // Another process may have made the tables between our look and our lock.
         if self.one::<u32>("PRAGMA user_version")? == 0 {
             self.batch(SCHEMA)?;
-            self.batch(&format!("PRAGMA user_version={SCHEMA_VERSION};"))?;
+            self.batch(&format!(
+                "INSERT INTO sqlite_sequence VALUES('chunk', abs(random() % {LEAP})); PRAGMA user_version={SCHEMA_VERSION};"
+            ))?;
         }
         self.batch("COMMIT")
     }
@@ -265,9 +270,10 @@ impl Store {
         self.batch("BEGIN IMMEDIATE")?;
         self.changed.set(Changed::Nothing);
         let outcome = self.generation().and_then(|last| {
-            let value = work(self, last + 1)?;
+            let next = last + if last == 0 { self.leap()? } else { 1 };
+            let value = work(self, next)?;
             if self.changed.get() != Changed::Nothing {
-                self.close_generation(last + 1)?;
+                self.close_generation(next)?;
             }
             self.batch("COMMIT")?;
             Ok(value)
@@ -277,6 +283,21 @@ impl Store {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         outcome
+    }
+
+    /// A random number of 1 to [`LEAP`].
+    fn leap(&self) -> Result<u64> {
+        self.one::<i64>(&format!("SELECT abs(random() % {LEAP}) + 1")).map(|leap| leap as u64)
+    }
+
+    /// Leaves a gap before the next id and generation, because this store was once further on than it is now: a file was put
+    /// back, or the last commits were lost. What was derived from them must not fit what comes.
+    pub fn leave_gap(&self) -> Result<()> {
+        let leap = self.leap()?;
+        self.batch(&format!(
+            "BEGIN IMMEDIATE; UPDATE sqlite_sequence SET seq = seq + {leap} WHERE name = 'chunk';
+             UPDATE meta SET value = value + {leap} WHERE key = 'generation'; COMMIT"
+        ))
     }
 
     fn mark(&self, changed: Changed) {
@@ -443,6 +464,21 @@ mod tests {
         assert_eq!(unchanging.meta("chunking").unwrap().as_deref(), Some("first"));
         assert!(unchanging.is_current());
         assert!(matches!(unchanging.set_meta("chunking", "second"), Err(Error::ReadOnly { .. })));
+    }
+
+    #[test]
+    fn two_stores_share_no_generation_and_no_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = |name: &str| {
+            let store = Store::open(&folder.path().join(name), true).unwrap().unwrap();
+            assert_eq!(store.generation().unwrap(), 0, "nothing was written");
+            store.write(|store, _| Ok(store.mark(Changed::Text))).unwrap();
+            let last_id: i64 =
+                store.one("SELECT last_chunk FROM step ORDER BY generation DESC LIMIT 1").unwrap();
+            (store.generation().unwrap(), last_id)
+        };
+        let (one, other) = (first("one"), first("other"));
+        assert!(one.0 != other.0 && one.1 != other.1, "{one:?} {other:?}");
     }
 
     #[test]

@@ -595,3 +595,76 @@ fn a_refused_text_is_not_waited_for() {
     index.put_refusals(&[texts[1].0], "too odd").expect("a refusal");
     assert_eq!(counts("lantern"), (3, 1, 0, 1));
 }
+
+/// Removes the store and its log, as one who wants a new index does; what is derived from it stays.
+fn lose_store(place: &Place) {
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{ending}", place.store.display()));
+    }
+}
+
+#[test]
+fn what_was_derived_from_a_lost_store_is_not_taken_for_the_new_one() {
+    let place = Place::new(&[("memory/a.md", "the zebra sleeps\n")]);
+    let index = place.open();
+    place.sync(&index);
+    drop(index);
+    lose_store(&place);
+    place.note("memory/a.md", "a giraffe woke\n");
+
+    let index = place.open();
+    place.sync(&index);
+
+    assert_eq!(paths(&index, "zebra"), [""; 0]);
+    assert_eq!(paths(&index, "giraffe"), ["memory/a.md"]);
+}
+
+#[test]
+fn what_was_derived_after_a_store_was_saved_is_forgotten_when_it_is_put_back() {
+    let place = Place::new(&[("memory/a.md", "the zebra sleeps\n")]);
+    let saved = place.store.with_extension("saved");
+    let change = |text: &str| {
+        place.note("memory/a.md", text);
+        let index = place.open();
+        // Made anew, so that the keyword index is certain to be as far.
+        index.sync(&SyncOptions { rebuild: true, ..place.options() }).expect("a sync");
+        index
+    };
+    drop(change("the zebra sleeps\n"));
+    fs::copy(&place.store, &saved).expect("a copy");
+    drop(change("a tiger ran\n"));
+    lose_store(&place);
+    fs::copy(&saved, &place.store).expect("the copy put back");
+
+    place.note("memory/a.md", "a giraffe woke\n");
+    let index = place.open();
+    place.sync(&index);
+
+    assert_eq!(paths(&index, "tiger"), [""; 0]);
+    assert_eq!(paths(&index, "giraffe"), ["memory/a.md"]);
+    assert_eq!(index.verify().expect("a look"), [""; 0]);
+}
+
+#[test]
+fn a_time_without_other_words_fills_the_list_that_was_asked_for() {
+    let place = Place::new(&[]);
+    for day in 1..=28 {
+        for part in ["a", "b"] {
+            place.note(&format!("memory/2024-02-{day:02}-{part}.md"), &format!("lantern {day} {part}\n"));
+        }
+    }
+    let index = place.open();
+    place.sync(&index);
+    let list = |max_results| {
+        let options = SearchOptions { max_results, min_score: 0.0, mmr_lambda: None, ..asked() };
+        let found = index.search("last February", None, &options).expect("a search");
+        found.hits.into_iter().map(|hit| hit.path).collect::<Vec<String>>()
+    };
+
+    let all = list(2000);
+
+    assert_eq!(all.len(), 56);
+    for count in [6, 24, 25, 40, 56, 96] {
+        assert_eq!(list(count), all[..count.min(56)], "{count}");
+    }
+}

@@ -308,9 +308,17 @@ def test_results_are_read_back(tmp_path):
     assert read_results(tmp_path / "out.jsonl") == done.judged
 
 
-@pytest.mark.parametrize("row", ['{"id": "q1"}', '{"id": "q1", "what": 1}', "1"])
+@pytest.mark.parametrize(
+    "row", ['{"id": "q1"}', '{"id": "q1", "what": 1}', "1", "good", "NaN", '"1"', "null", "milliseconds"]
+)
 def test_a_file_that_holds_no_results_is_refused(tmp_path, row):
     good = json.dumps(judged("a", 1.0).to_json())
+    if row == "good":  # the same question twice
+        row = good
+    elif row == "milliseconds":
+        row = good.replace('"a"', '"b"').replace('"milliseconds": 1.0', '"milliseconds": NaN')
+    elif row in ("NaN", '"1"', "null"):
+        row = good.replace('"a"', '"b"').replace('"nDCG@10": 1.0', f'"nDCG@10": {row}')
     (tmp_path / "out.jsonl").write_text(f"{good}\n{row}\n", encoding="utf-8")
 
     with pytest.raises(errors.LabelsInvalid, match=r"out\.jsonl:2: "):

@@ -148,3 +148,21 @@ def test_windows_line_ends_and_marks_are_no_part_of_a_label(folder):
     (folder / "qrels.tsv").write_bytes(b"q1\tmemory/2026-02-01.md\t1\r\n")
 
     assert read(folder).questions[0].grades == {"memory/2026-02-01.md": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [("[" * 100_000, "nested too deep"), (r'{"id": "q2", "text": "a \ud800 b"}', "half a surrogate pair")],
+)
+def test_a_line_that_python_reads_badly_is_refused_with_its_number(folder, line, reason):
+    (folder / "queries.jsonl").write_text(QUERIES + line + "\n", encoding="utf-8")
+
+    with pytest.raises(errors.LabelsInvalid, match=reason) as refused:
+        read(folder)
+    assert refused.value.line == 2
+
+
+def test_a_whole_surrogate_pair_is_text(folder):
+    (folder / "queries.jsonl").write_text(QUERIES.replace("boat", r"\ud83d\ude00"), encoding="utf-8")
+
+    assert read(folder).questions[0].text == "where is the \U0001f600?"

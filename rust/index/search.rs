@@ -252,11 +252,12 @@ impl Search<'_> {
                 }
             }
             self.name_matches(&mut signals, &allowed)?;
+            let mut more_of_time = false;
             if time.names_days() {
-                let vectors = vector.zip(state.map(|state| &state.index));
-                for id in
-                    self.of_asked_time(lexical, pass.as_mut(), vectors, pool / POOL_PART, &allow_asked)?
-                {
+                let (limit, vectors) = (pool / POOL_PART, vector.zip(state.map(|state| &state.index)));
+                let asked = self.of_asked_time(lexical, pass.as_mut(), vectors, limit, &allow_asked)?;
+                more_of_time = asked.len() >= limit;
+                for id in asked {
                     signals.entry(id).or_default();
                 }
             }
@@ -273,8 +274,10 @@ impl Search<'_> {
                 taken.insert(ranked.id);
                 chosen.push(ranked);
             }
-            // Deeper pools only extend the list, so the first n of a longer list are the list of n.
-            if last || signals.is_empty() {
+            // Deeper pools only extend the list, so the first n of a longer list are the list of n. Those of the asked time are
+            // a part of a pool: a short list may have more of them.
+            let enough = !more_of_time || chosen.len() >= self.options.max_results;
+            if signals.is_empty() || last && enough {
                 break;
             }
             pool *= 4;

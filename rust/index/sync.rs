@@ -165,6 +165,9 @@ impl Index {
         }
         let mut guard = self.write(options.wait_ms)?;
         let (store, lexical) = guard.parts()?;
+        if lexical.generation() > Some(store.text_generation()?) {
+            store.leave_gap()?;
+        }
         if let (Some(wanted), None) = (&options.only, only) {
             let known = self.known_notes(store)?;
             let listed: FxHashSet<&String> = listed.files.iter().map(|found| &found.path).collect();

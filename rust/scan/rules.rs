@@ -95,8 +95,11 @@ fn anchored(root: &Path, glob: &str) -> Result<Gitignore> {
 }
 
 /// A pattern for the paths of notes: a folder and everything below it, a note, or a glob, from the workspace on (from the
-/// root for notes outside of it).
-pub struct PathPattern(Gitignore);
+/// root for notes outside of it). What is the very path of a note or folder is that one, also if a glob would be another.
+pub struct PathPattern {
+    path: String,
+    glob: Gitignore,
+}
 
 impl PathPattern {
     /// # Errors
@@ -108,12 +111,16 @@ impl PathPattern {
             return Err(Error::Argument(format!("path {pattern:?} names nothing; {help}")));
         }
         let wrong = |error| Error::Argument(format!("path {pattern:?}: {error}"));
-        anchored(Path::new(""), relative).map(Self).map_err(wrong)
+        let glob = anchored(Path::new(""), relative).map_err(wrong)?;
+        Ok(Self { path: relative.trim_end_matches('/').to_owned(), glob })
     }
 
     /// Whether it has the note of this path in it.
     pub fn matches(&self, path: &str) -> bool {
-        self.0.matched_path_or_any_parents(path.trim_start_matches('/'), false).is_ignore()
+        let path = path.trim_start_matches('/');
+        let below = path.strip_prefix(&*self.path);
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+            || self.glob.matched_path_or_any_parents(path, false).is_ignore()
     }
 }
 
@@ -130,4 +137,20 @@ pub(super) fn is_hidden(name: &[u8]) -> bool {
 pub(super) fn is_markdown(name: &[u8]) -> bool {
     let suffix = name.len().checked_sub(3).map(|at| &name[at..]);
     suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case(b".md")) && !name.starts_with(b".#")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PathPattern;
+
+    #[test]
+    fn the_very_path_of_a_note_or_folder_is_that_one() {
+        let matches = |pattern: &str, path: &str| PathPattern::new(pattern).unwrap().matches(path);
+        for pattern in ["memory/x[1]/b{c}.md", "/memory/x[1]", "memory/x[1]/", "./memory", "memory/x1/*"] {
+            assert_eq!(matches(pattern, "memory/x[1]/b{c}.md"), pattern != "memory/x1/*", "{pattern}");
+        }
+        assert!(matches("memory/x[1]", "memory/x1/b.md"), "a glob still");
+        assert!(!matches("memory/x", "memory/x[1]/b{c}.md"), "half a name is none");
+        assert!(matches("/home/notes[2]", "/home/notes[2]/a.md"));
+    }
 }

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from pathlib import Path
 
 from memgrep.errors import LabelsInvalid
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "LabelledSet", "Question", "day", "documents", "lines_of", "read", "write"]
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _FIELDS = ("id", "text", "scope", "now")
 
 
@@ -234,9 +236,22 @@ def documents(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             row = json.loads(line)
         except ValueError as error:
             raise LabelsInvalid(str(file), number, f"this is not JSON: {error}") from None
+        except RecursionError:
+            raise LabelsInvalid(str(file), number, "this JSON is nested too deep") from None
+        if _HALF_PAIR.search(line) and not _is_text(row):
+            raise LabelsInvalid(str(file), number, "half a surrogate pair is no text")
         if not isinstance(row, dict):
             raise LabelsInvalid(str(file), number, "a JSON object is wanted on every line")
         yield number, row
+
+
+def _is_text(row: object) -> bool:
+    """Whether everything in it can be written as UTF-8."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _text(file: Path, number: int, row: dict[str, Any], name: str, *, blank: bool = False) -> str:

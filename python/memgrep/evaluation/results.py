@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from pathlib import Path
 from statistics import fmean
 
@@ -301,11 +302,17 @@ def write_results(judged: Iterable[Judged], file: str | Path) -> None:
 
 def read_results(file: str | Path) -> list[Judged]:
     """What `write_results` wrote. Raises `LabelsInvalid`, with the line, for anything else."""
-    judged = []
+    judged: dict[tuple[str, str, str], Judged] = {}
     for number, row in documents(Path(file)):
         try:
             row["ranking"] = tuple(row["ranking"])
-            judged.append(Judged(**row))
-        except (KeyError, TypeError) as error:
+            one = Judged(**row)
+            if not all(isfinite(figure) for figure in (*one.measures.values(), one.milliseconds)):
+                raise TypeError("a figure is no number")
+            twice = _key(one) in judged
+        except (AttributeError, KeyError, TypeError) as error:
             raise LabelsInvalid(str(file), number, f"this is no result of memgrep eval: {error}") from None
-    return judged
+        if twice:
+            raise LabelsInvalid(str(file), number, f"{one.id} of {one.set}, {one.arm} is there twice")
+        judged[_key(one)] = one
+    return list(judged.values())
