@@ -180,7 +180,10 @@ mod tests {
         let least = 0.35_f64.powi(2) / Shares::ENCODER.vector_weight(0.0);
         for deviation in [0.0, 0.01, 0.05] {
             let spread = Spread { mean: 0.0, deviation };
-            assert!((1..=19).all(|percent| vector_score(percent as f32 / 100.0, spread) < least), "{deviation}");
+            assert!(
+                (1..=19).all(|percent| vector_score(percent as f32 / 100.0, spread) < least),
+                "{deviation}"
+            );
         }
         assert_eq!(vector_score(0.45, Spread { mean: 0.0, deviation: 0.05 }), 1.0);
     }
