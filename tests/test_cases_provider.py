@@ -219,6 +219,26 @@ def test_f104_a_bad_vector_costs_its_own_chunk(ws, fake, remote):
     assert len(ws.ran("search", "lantern", **remote)["results"]) == 6
 
 
+@pytest.mark.parametrize(
+    ("limit", "text"),
+    [
+        pytest.param(512, "：│─┼" * 2000, id="f040"),
+        pytest.param(300, " ".join(f"word{n}" for n in range(3000)), id="f041"),
+    ],
+)
+def test_f040_f041_a_limit_that_nobody_told_is_learnt(ws, fake, remote, limit, text):
+    ws.write("memory/a.md", text)
+    ws.write("memory/b.md", "plain lantern\n")
+    fake.max_item_tokens = limit
+    fake.count_tokens = lambda sent: len(sent) if limit == 512 else len(sent) // 4
+    fake.too_large = Scripted(400, {"error": {"message": f"maximum context length is {limit} tokens"}})
+
+    report = ws.ran("index", **remote)
+
+    assert (report["files"], report["failed"], report["pending"]) == (2, 0, 0)
+    assert ws.ran("search", "lantern", **remote)["results"][0]["path"] == "memory/b.md"
+
+
 def test_f142_a_bad_text_is_not_paid_for_again_and_again(ws, fake, remote):
     """Asked for once, once more in the next run, and then only by force."""
     for n in range(100):

@@ -1,7 +1,11 @@
 """Kind C: scores, thresholds, and that every door gives the same."""
 
+import random
+import struct
+
 import pytest
 from memgrep import tools
+from memgrep.embeddings import vectors
 from memgrep.testing import HashEmbedder
 
 
@@ -29,8 +33,6 @@ class Orthogonal(HashEmbedder):
         return iter([self.one(text) for text in texts])
 
     def one(self, text: str) -> bytes:
-        import struct
-
         place = self._seen.setdefault(text, len(self._seen) % 256)
         return struct.pack("<256f", *[float(n == place) for n in range(256)])
 
@@ -48,11 +50,34 @@ def test_f025_a_keyword_hit_survives_the_threshold(ws):
     assert answer.hits[0].path == "memory/a.md"
 
 
-def test_f027_nothing_in_common_is_an_empty_answer(ws):
-    for n in range(50):
+def test_f026_many_similar_texts_crowd_no_exact_match_out(ws, paths):
+    for n, team in enumerate(["amber", "birch", "cedar", "delta", "elm"]):
+        ws.write(f"memory/n{n}.md", f"the {team} pump was replaced by team {team} on the north quay\n")
+    for n in range(500):
+        ws.write(f"logs/s{n}.md", f"the pump was replaced; delta team on the north quay talk {n}\n")
+
+    with ws.memory(HashEmbedder(), extraPaths=["logs"]) as memory:
+        memory.index()
+        answer = memory.search("the delta pump was replaced by team delta on the north quay")
+
+    assert "memory/n3.md" in paths(answer.to_json())[:2]
+
+
+class Unrelated(Orthogonal):
+    """Vectors at random: a cosine of 0.2 is as high as it gets."""
+
+    def one(self, text: str) -> bytes:
+        dice = random.Random(text)
+        return vectors.unit([dice.gauss(0, 1) for _ in range(256)])
+
+
+@pytest.mark.parametrize("embedder", [Orthogonal, Unrelated])
+@pytest.mark.parametrize("notes", [10, 50, 200])
+def test_f027_nothing_in_common_is_an_empty_answer(ws, embedder, notes):
+    for n in range(notes):
         ws.write(f"memory/n{n}.md", f"a note about subject {n}\n")
 
-    with ws.memory(Orthogonal()) as memory:
+    with ws.memory(embedder()) as memory:
         memory.index()
         assert memory.search("qwxzv plimmforth").hits == ()
 
