@@ -71,15 +71,15 @@ impl Shares {
     /// For vectors of a model that reads a text as a whole.
     pub const ENCODER: Self = Self { least: 0.2, most: 0.5 };
     /// For vectors that are means over a table of tokens: they know little that words do not know better.
-    pub const TABLE: Self = Self { least: 0.02, most: 0.3 };
+    pub const TABLE: Self = Self { least: 0.02, most: 0.5 };
 
-    /// `least + (most - least) * (1 - best)^16`, `best` being the text score of the best chunk of the whole index.
+    /// `least + (most - least) * (1 - best)^24`, `best` being the text score of the best chunk of the whole index.
     ///
     /// A question without a word in common with any note (another language, another wording) is left to the vectors, so that
     /// its hits can reach the usual threshold.
     pub fn vector_weight(self, best: f64) -> f64 {
         let unanswered = 1.0 - if best.is_nan() { 0.0 } else { best.clamp(0.0, 1.0) };
-        self.least + (self.most - self.least) * unanswered.powi(16)
+        self.least + (self.most - self.least) * unanswered.powi(24)
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
     fn vectors_count_more_the_less_words_say() {
         let weight = |best| Shares::ENCODER.vector_weight(best);
         assert_eq!(weight(0.0), 0.5);
-        assert_eq!(weight(0.5), 0.2 + 0.3 / 65536.0);
+        assert_eq!(weight(0.5), 0.2 + 0.3 * 0.5_f64.powi(24));
         assert_eq!(weight(1.0), 0.2);
         assert_eq!(weight(f64::NAN), 0.5);
         assert!(Shares::TABLE.vector_weight(0.4) < weight(0.4));
