@@ -472,7 +472,11 @@ mod tests {
         let first = |name: &str| {
             let store = Store::open(&folder.path().join(name), true).unwrap().unwrap();
             assert_eq!(store.generation().unwrap(), 0, "nothing was written");
-            store.write(|store, _| Ok(store.mark(Changed::Text))).unwrap();
+            let change = |store: &Store, _| {
+                store.mark(Changed::Text);
+                Ok(())
+            };
+            store.write(change).unwrap();
             let last_id: i64 =
                 store.one("SELECT last_chunk FROM step ORDER BY generation DESC LIMIT 1").unwrap();
             (store.generation().unwrap(), last_id)
