@@ -233,6 +233,8 @@ def test_models_that_are_not_there_are_said(ws):
     assert listed["installed"] == []
     assert "multilingual-e5-small" in [model["name"] for model in listed["known"]]
     assert ws.run("models", "rm", "nothing").returncode == 2
+    checked = ws.run("models", "verify")
+    assert (checked.returncode, b"no model is installed" in checked.stderr) == (0, True)
     assert ws.run("models", "pull", "/no/such/folder").returncode == 1
 
 

@@ -38,6 +38,8 @@ def act(action: str, name: str | None, settings: "Settings", door: "Door") -> in
     if name is not None and not chosen:
         raise ValueError(f"{name} is not among the installed models; memgrep models list shows them")
     if action == "verify":
+        if not chosen:
+            door.note("no model is installed; memgrep models pull fetches one")
         return _tell([local.verify(model.folder) for model in chosen], "whole", door)
     if name is None:
         raise ValueError("models rm needs a model's name; memgrep models list shows them")
