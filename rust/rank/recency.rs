@@ -7,11 +7,11 @@ use super::Scored;
 use crate::error::Result;
 
 /// The least share of the best score with which a hit counts as equal.
-const NEAR: f32 = 0.96;
+const NEAR: f32 = 0.98;
 /// The same for questions about the present.
-const NEAR_NOW: f32 = 0.9;
+const NEAR_NOW: f32 = 0.96;
 /// The same for questions about the present and hits that hold the query's words which the best one holds.
-const SAME_NOW: f32 = 0.85;
+const SAME_NOW: f32 = 0.92;
 /// So much of these words.
 const HELD: f64 = 0.8;
 
@@ -165,10 +165,10 @@ mod tests {
     #[test]
     fn farther_hits_are_equal_only_if_they_speak_of_the_same_thing() {
         let now = || Recency::for_the_present(QUERY.to_vec());
-        assert_eq!(ids(&ranked(now(), vec![aged(1, 5.0, 90), aged(2, 3.9, 10)])), [2, 1]);
-        assert_eq!(ids(&ranked(now(), vec![aged(1, 5.0, 90), aged(9, 3.9, 10)])), [1, 9]);
+        assert_eq!(ids(&ranked(now(), vec![aged(1, 5.0, 90), aged(2, 4.4, 10)])), [2, 1]);
+        assert_eq!(ids(&ranked(now(), vec![aged(1, 5.0, 90), aged(9, 4.4, 10)])), [1, 9]);
         assert_eq!(
-            ids(&ranked(Recency::for_the_present(Vec::new()), vec![aged(1, 5.0, 90), aged(2, 3.9, 10)])),
+            ids(&ranked(Recency::for_the_present(Vec::new()), vec![aged(1, 5.0, 90), aged(2, 4.4, 10)])),
             [1, 2]
         );
     }
