@@ -209,7 +209,12 @@ def test_ctrl_c_says_what_is_kept(ws, fake, remote):
     fake.max_items = None
     fake.decide = lambda texts, body: slow if fake.requests > 1 else None
     process = subprocess.Popen(
-        ws.command("index", **remote), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ws.environment()
+        ws.command("index", **remote),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ws.environment(),
+        # Whoever runs the tests in the background has Ctrl-C switched off, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     until = time.monotonic() + 30
     while fake.requests < 2 and time.monotonic() < until:
