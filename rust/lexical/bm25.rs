@@ -11,7 +11,8 @@
 //! `tf` counts a term in the text, the headings above it and the path, each with its weight (BM25F). `length` counts the
 //! terms of the text, rounded as tantivy stores it. N, df and the average are those of the live chunks, so that what was
 //! deleted yesterday does not bend today's scores. Terms are taken one at a time into one number per chunk, which gives
-//! the score of every chunk and not only of the best.
+//! the score of every chunk and not only of the best. A term is also held, to a part, by the words that look like it
+//! (`words.rs`): [`Pass::score`] has the rule.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -268,7 +269,7 @@ impl Sink<'_> {
 /// A word in more than this share of the chunks is not expanded: it says little, and its kin is as common. Where there are few
 /// chunks it costs nothing to look at all of them.
 const COMMON: f32 = 0.3;
-const LEAST_COMMON: usize = if cfg!(test) { 16 } else { 512 };
+const LEAST_COMMON: usize = 512;
 
 /// So many chunks with kin of one term are looked at: this many, or this part of all.
 const MOST_KIN_CHUNKS: usize = 4096;
@@ -418,14 +419,14 @@ impl Snapshot {
         let corpus = Corpus { live: live.max(0) as usize, norms };
         let (ceiling, known, words) = (0.0, 0.0, Vec::new());
         let mut pass = Pass { snapshot: self, overlay, parts, rows, ceiling, known, words };
-        for term in terms {
-            pass.words.push(term.text.clone());
-            pass.score(&corpus, term)?;
+        match pass.score_all(&corpus, terms) {
+            Ok(()) => Ok(pass),
+            Err(error) => {
+                // Half of a term is in them: no later pass may find it.
+                pass.rows = Rows::default();
+                Err(error)
+            }
         }
-        for term in characters(terms) {
-            pass.score(&corpus, &term)?;
-        }
-        Ok(pass)
     }
 
     /// The note of a chunk.
@@ -557,10 +558,9 @@ impl Corpus {
     }
 }
 
-/// `ln(1 + (N − df + 0.5) / (df + 0.5))`, above 0.
-fn idf(chunks: usize, holding: f32) -> f32 {
-    let (chunks, holding) = (chunks as f64, f64::from(holding));
-    (1.0 + (chunks - holding + 0.5) / (holding + 0.5)).ln() as f32
+/// `ln(1 + (N − df + 0.5) / (df + 0.5))`, above 0 as long as no more hold it than there are.
+pub(super) fn idf(chunks: usize, holding: f64) -> f32 {
+    (1.0 + (chunks as f64 - holding + 0.5) / (holding + 0.5)).ln() as f32
 }
 
 /// A pass over an index without chunks.
@@ -605,6 +605,14 @@ pub(super) struct Pass<'a> {
 }
 
 impl Pass<'_> {
+    fn score_all(&mut self, corpus: &Corpus, terms: &[QueryTerm]) -> tantivy::Result<()> {
+        for term in terms {
+            self.words.push(term.text.clone());
+            self.score(corpus, term)?;
+        }
+        characters(terms).iter().try_for_each(|term| self.score(corpus, term))
+    }
+
     /// Adds the scores of one term and its kin.
     ///
     /// A chunk's share of a term is `1 − Π (1 − kinship · tf / (tf + norm))` over the words it holds that are the term or its
@@ -617,7 +625,7 @@ impl Pass<'_> {
         }
         self.occurrences(&term.text)?;
         let tables: Vec<&Table> =
-            snapshot.vocabulary.tables().chain(overlay.words(&snapshot.vocabulary)).collect();
+            snapshot.vocabulary.tables().chain(overlay.words(&snapshot.vocabulary, corpus.live)).collect();
         let common = corpus.is_common(self.rows.touched.len());
         let kin = match term.identifier || common {
             true => Vec::new(),
@@ -656,7 +664,7 @@ impl Pass<'_> {
     /// The weighted IDF of a term that so many chunks hold; adds it to what can be reached.
     fn weigh(&mut self, corpus: &Corpus, term: &QueryTerm, frequency: f32, found: bool) -> f32 {
         let gram = if is_ideographic(&term.text) { GRAM_WEIGHT } else { 1.0 };
-        let idf = gram * term.weight * idf(corpus.live, frequency);
+        let idf = gram * term.weight * idf(corpus.live, f64::from(frequency));
         self.ceiling += idf;
         if found {
             self.known += idf;
@@ -692,7 +700,7 @@ impl Pass<'_> {
         self.rows.touched = touched;
     }
 
-    /// [`Pass::score`] for a word in so many texts that it is not expanded; false if it is none. Most of a natural question's
+    /// [`Pass::score`] for a word in so many texts that it is not expanded; false, and nothing counted, if it is none. Most of a natural question's
     /// time goes into these, so their postings go straight into the scores.
     fn score_common(&mut self, corpus: &Corpus, term: &QueryTerm) -> tantivy::Result<bool> {
         let (snapshot, overlay) = (self.snapshot, self.overlay);
@@ -725,6 +733,11 @@ impl Pass<'_> {
             snapshot.each_posting(entry, overlay, &mut |place, _| {
                 holding += usize::from(counts[place as usize] == 0.0);
             })?;
+        }
+        if !corpus.is_common(holding) {
+            // Too much of it was deleted.
+            touched.drain(..).for_each(|place| counts[place as usize] = 0.0);
+            return Ok(false);
         }
         let idf = self.weigh(corpus, term, holding as f32, true);
         let mut touched = std::mem::take(&mut self.rows.touched);
@@ -803,8 +816,8 @@ impl LexicalPass for Pass<'_> {
             let columns = part.columns();
             let scores = &self.rows.scores[part.base() as usize..][..columns.ids.len()];
             for (block, scores) in scores.chunks(BLOCK).enumerate() {
-                // Coverage lifts a score by half at most (and rounding by less than a thousandth), so most blocks are passed
-                // over unweighed.
+                // Coverage lifts a score by C at most (and rounding by less than a thousandth), so most blocks are passed over
+                // unweighed.
                 let least = (best.threshold / (1.001 + COVERAGE)).max(f32::MIN_POSITIVE);
                 if !scores.iter().fold(false, |any, &score| any | (score >= least)) {
                     continue;

@@ -50,6 +50,16 @@ fn private() -> OpenOptions {
 /// Ending of a file that is renamed when it is whole.
 const UNFINISHED: &str = ".unfinished";
 
+/// Writes a file that appears whole or not at all, for its owner only.
+pub(super) fn replace(target: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    let mut unfinished = target.as_os_str().to_owned();
+    unfinished.push(UNFINISHED);
+    let mut file = private().create(true).truncate(true).open(&unfinished)?;
+    parts.iter().try_for_each(|part| file.write_all(part))?;
+    drop(file);
+    std::fs::rename(&unfinished, target)
+}
+
 /// A folder of one index.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
@@ -167,14 +177,7 @@ impl Directory for Folder {
         if path == Path::new(LIST) {
             return Ok(());
         }
-        let target = self.path.join(path);
-        let mut unfinished = target.clone().into_os_string();
-        unfinished.push(UNFINISHED);
-        let mut file = private().create(true).truncate(true).open(&unfinished)?;
-        file.write_all(data)?;
-        file.write_all(blake3::hash(data).as_bytes())?;
-        drop(file);
-        std::fs::rename(&unfinished, &target)
+        replace(&self.path.join(path), &[data, blake3::hash(data).as_bytes()])
     }
 
     fn sync_directory(&self) -> io::Result<()> {

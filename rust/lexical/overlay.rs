@@ -112,8 +112,8 @@ impl Overlay {
         self.postings[kind as usize].get(term).map_or(&[], Vec::as_slice)
     }
 
-    /// The words with kin that `vocabulary` does not know.
-    pub(super) fn words(&self, vocabulary: &Vocabulary) -> Option<&Table> {
+    /// The words with kin that `vocabulary` does not know, in an index of so many chunks.
+    pub(super) fn words(&self, vocabulary: &Vocabulary, chunks: usize) -> Option<&Table> {
         let find = || {
             let mut words: FxHashMap<String, Word> = FxHashMap::default();
             for (word, list) in self.postings.iter().flatten() {
@@ -121,7 +121,7 @@ impl Overlay {
                     words.entry(word.to_string()).or_default().chunks += list.len() as u32;
                 }
             }
-            Table::new(&sorted(&words), self.notes.len(), &[], vocabulary.tables().next())
+            Table::new(&sorted(&words), chunks, &[], vocabulary.tables().next())
         };
         (!self.notes.is_empty()).then(|| self.words.get_or_init(find))
     }

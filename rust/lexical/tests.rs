@@ -238,6 +238,58 @@ proptest! {
     }
 }
 
+/// A word in a third of many chunks takes a way of its own; so does one that was as common before much was deleted.
+#[test]
+fn common_words_score_by_the_same_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lexical = Lexical::open(folder.path()).unwrap();
+    let entry = |id: u64| {
+        let text = if id % 3 == 0 { "a boat" } else { "the boat and the mast of retry_the" };
+        let context = if id % 7 == 0 { "the harbour" } else { "" };
+        let note = if id % 11 == 0 { "the" } else { "x" };
+        Entry(id, text.into(), context.into(), format!("memory/{note}-{}.md", id / 2), 0)
+    };
+    let mut entries: Vec<Entry> = (0..900).map(entry).collect();
+    for half in entries.chunks(450) {
+        add(&mut lexical, half);
+        lexical.commit(1).unwrap();
+    }
+    let query = "the boat harbour";
+    assert_agrees(&lexical, &entries, query);
+
+    let mut drop_some =
+        |lexical: &mut Lexical, gone: &dyn Fn(u64) -> bool, more: std::ops::Range<u64>, at| {
+            let ids: Vec<u64> = entries.iter().map(|entry| entry.0).filter(|&id| gone(id)).collect();
+            let came: Vec<Entry> = more.map(entry).collect();
+            lexical.follow(&ids, &came.iter().map(Entry::chunk).collect::<Vec<_>>(), at);
+            entries.retain(|entry| !ids.contains(&entry.0));
+            entries.extend(came);
+            assert_agrees(lexical, &entries, query);
+        };
+    drop_some(&mut lexical, &|id| id % 10 == 0, 900..940, 2);
+    // What is left of it is not common any more.
+    drop_some(&mut lexical, &|id| id % 3 != 0 && id > 20, 940..943, 3);
+}
+
+/// A followed chunk is scored as a committed one, its new words and their kin too.
+#[test]
+fn kin_that_is_followed_scores_as_if_it_were_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut texts = vec!["the lighthouse keeper asked about the weather"; 500];
+    texts[17] = "eine verjahrungsfrist von drei jahren";
+    let mut followed = index(&folder.path().join("one"), &texts);
+    let new = "die ladefrist und der fristenkalender";
+    followed.follow(&[], &[Entry::new(500, new).chunk()], 2);
+    texts.push(new);
+    let committed = index(&folder.path().join("two"), &texts);
+    let (one, other) = (search(&followed, "frist"), search(&committed, "frist"));
+    assert_eq!(ids(&one), ids(&other));
+    // How rare a gram is stays as the commit knew it, which is all that may differ.
+    for (one, other) in one.iter().zip(&other) {
+        assert!((one.bm25 / other.bm25 - 1.0).abs() < 0.15, "{one:?} {other:?}");
+    }
+}
+
 /// Words are found by their kin wherever they stand: in the table of words, in a segment that came later, in what is followed.
 #[test]
 fn kin_is_found_in_every_part_of_the_index() {

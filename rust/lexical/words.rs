@@ -4,10 +4,11 @@
 //! indexed with every chunk: a tenth of the room, and indexing stays as fast as without them. A table also says where each
 //! of its words stands in the segments it covers, so that no dictionary is asked for the words it finds.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::fs::File;
 use std::path::Path;
 
+use super::bm25::idf;
+use super::folder;
 use crate::text::{ANALYSER_VERSION, has_kin, letter_grams};
 use memmap2::Mmap;
 
@@ -213,18 +214,8 @@ impl Table {
 
     /// Writes it to a file that appears whole or not at all.
     pub(super) fn save(&self, path: &Path) -> std::io::Result<()> {
-        let mut unfinished = path.as_os_str().to_owned();
-        unfinished.push(".unfinished");
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&unfinished)?;
-        file.write_all(MAGIC)?;
-        file.write_all(blake3::hash(&self.bytes[8 + CHECKSUM..]).as_bytes())?;
-        file.write_all(&self.bytes[8 + CHECKSUM..])?;
-        drop(file);
-        fs::rename(&unfinished, path)
+        let content = &self.bytes[8 + CHECKSUM..];
+        folder::replace(path, &[MAGIC, blake3::hash(content).as_bytes(), content])
     }
 
     /// Maps a file of [`Table::save`]; `None` when it is absent, damaged or of another version.
@@ -384,11 +375,6 @@ fn runs(pairs: &[(u64, u32)]) -> impl Iterator<Item = (usize, &[(u64, u32)])> {
     })
 }
 
-/// As for words: `ln(1 + (N − df + 0.5) / (df + 0.5))`.
-fn idf(chunks: usize, holding: f64) -> f32 {
-    (1.0 + (chunks as f64 - holding + 0.5).max(0.0) / (holding + 0.5)).ln() as f32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -496,15 +482,15 @@ mod tests {
         }
         assert_eq!(again.find("nowhere"), None);
 
-        let whole = fs::read(&path).unwrap();
+        let whole = std::fs::read(&path).unwrap();
         for length in 0..whole.len() {
-            fs::write(&path, &whole[..length]).unwrap();
+            std::fs::write(&path, &whole[..length]).unwrap();
             assert!(Table::open(&path).is_none(), "cut to {length}");
         }
         for place in 0..whole.len() {
             let mut flipped = whole.clone();
             flipped[place] ^= 1 << (place % 8);
-            fs::write(&path, &flipped).unwrap();
+            std::fs::write(&path, &flipped).unwrap();
             assert!(Table::open(&path).is_none(), "bit of byte {place}");
         }
     }
