@@ -1,7 +1,8 @@
 //! The truth of the index: one SQLite file with notes, chunks and vectors by content.
 //!
-//! Chunk ids are never used twice, not by another store of the same name either, so a derived index that is behind can be caught up from three facts: the highest
-//! chunk id at a generation (`step`), the ids deleted since (`tombstone`), the vectors that came since (`embedding`).
+//! Chunk ids are never used twice, not by another store of the same name either, so a derived index that is behind can be
+//! caught up from three facts: the highest chunk id at a generation (`step`), the ids deleted since (`tombstone`), the
+//! vectors that came since (`embedding`).
 //! Vectors belong to a *content* (what is embedded, by hash) under a fingerprint; moving or copying text costs nothing.
 
 mod notes;

@@ -646,6 +646,31 @@ fn what_was_derived_after_a_store_was_saved_is_forgotten_when_it_is_put_back() {
 }
 
 #[test]
+fn vectors_made_after_a_store_was_saved_do_not_fit_it_when_it_is_put_back() {
+    let place = Place::new(&[("memory/a.md", "the zebra sleeps\n")]);
+    let saved = place.store.with_extension("saved");
+    let index = place.open();
+    place.sync(&index);
+    drop(index);
+    fs::copy(&place.store, &saved).expect("a copy");
+
+    let index = place.open();
+    index.select_fingerprint(Some("model"));
+    let hashes: Vec<[u8; 16]> =
+        index.pending(9).expect("pending").into_iter().map(|(hash, _)| hash).collect();
+    index.put_vectors(&hashes, &[1.0, 0.0], 2).expect("stored");
+    let ahead = index.publish(1_000).expect("published");
+    drop(index);
+    lose_store(&place);
+    fs::copy(&saved, &place.store).expect("the copy put back");
+
+    place.note("memory/a.md", "a giraffe woke\n");
+    let index = place.open();
+    let report = index.sync(&place.options()).expect("a sync");
+    assert!(report.generation > ahead, "{} is what the vectors were made from", report.generation);
+}
+
+#[test]
 fn a_time_without_other_words_fills_the_list_that_was_asked_for() {
     let place = Place::new(&[]);
     for day in 1..=28 {

@@ -14,6 +14,7 @@ use crate::lexical::{Lexical, LexicalChunk};
 use crate::note::{Decoding, annotations, decode, plain};
 use crate::scan::{Found, Scan, ScanSpec, Skipped, Source, scan, stat_of};
 use crate::store::{KnownNote, PreparedNote, Store, source_of};
+use crate::vector::exact::Exact;
 
 /// Bytes of notes in one write transaction: what a crash may lose of a long first sync.
 const BATCH_BYTES: usize = 8 << 20;
@@ -165,7 +166,8 @@ impl Index {
         }
         let mut guard = self.write(options.wait_ms)?;
         let (store, lexical) = guard.parts()?;
-        if lexical.generation() > Some(store.text_generation()?) {
+        let vectors = Exact::generation_of(&beside(&self.path, "vectors"));
+        if lexical.generation() > Some(store.text_generation()?) || vectors > Some(store.generation()?) {
             store.leave_gap()?;
         }
         if let (Some(wanted), None) = (&options.only, only) {

@@ -235,6 +235,13 @@ impl Exact {
         file.sync_all()
     }
 
+    /// The generation a file says it was made from; `None` for anything that is no such file. Nothing else is checked.
+    pub fn generation_of(path: &Path) -> Option<u64> {
+        let mut header = [0; HEADER];
+        File::open(path).ok()?.read_exact(&mut header).ok()?;
+        Header::read(&header).ok().map(|header| header.generation)
+    }
+
     /// Reads a file of [`Exact::save`] and the generation it was made from.
     ///
     /// `Err` holds the reason why it cannot be used: absent, damaged in any way, of another format or fingerprint. None
