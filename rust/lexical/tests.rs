@@ -244,9 +244,9 @@ fn common_words_score_by_the_same_formula() {
     let folder = tempfile::tempdir().unwrap();
     let mut lexical = Lexical::open(folder.path()).unwrap();
     let entry = |id: u64| {
-        let text = if id % 3 == 0 { "a boat" } else { "the boat and the mast of retry_the" };
-        let context = if id % 7 == 0 { "the harbour" } else { "" };
-        let note = if id % 11 == 0 { "the" } else { "x" };
+        let text = if id.is_multiple_of(3) { "a boat" } else { "the boat and the mast of retry_the" };
+        let context = if id.is_multiple_of(7) { "the harbour" } else { "" };
+        let note = if id.is_multiple_of(11) { "the" } else { "x" };
         Entry(id, text.into(), context.into(), format!("memory/{note}-{}.md", id / 2), 0)
     };
     let mut entries: Vec<Entry> = (0..900).map(entry).collect();
@@ -266,9 +266,9 @@ fn common_words_score_by_the_same_formula() {
             entries.extend(came);
             assert_agrees(lexical, &entries, query);
         };
-    drop_some(&mut lexical, &|id| id % 10 == 0, 900..940, 2);
+    drop_some(&mut lexical, &|id| id.is_multiple_of(10), 900..940, 2);
     // What is left of it is not common any more.
-    drop_some(&mut lexical, &|id| id % 3 != 0 && id > 20, 940..943, 3);
+    drop_some(&mut lexical, &|id| !id.is_multiple_of(3) && id > 20, 940..943, 3);
 }
 
 /// A followed chunk is scored as a committed one, its new words and their kin too.
